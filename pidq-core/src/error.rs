@@ -1,0 +1,549 @@
+//! Everything that can go wrong, as one type with a stable code.
+//!
+//! A query error crosses five surfaces (Rust, C, Python, HTTP, terminal), and each needs the same facts: which
+//! (`Code`), what (`message`), where (`Span`, data path) and what to do next (`help`, `suggestions`).
+
+use std::fmt;
+
+use serde::ser::{Serialize, SerializeStruct, Serializer};
+
+/// A result of this crate.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Declares `Code` and its table in one place: variant, stable text, stage, one line for the manual.
+macro_rules! codes {
+    ($($name:ident $text:literal $stage:ident $summary:literal;)*) => {
+        /// What went wrong. The text of a code never changes; the words of a message may improve.
+        #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+        #[non_exhaustive]
+        pub enum Code {
+            $(#[doc = $summary] $name,)*
+        }
+
+        impl Code {
+            /// Every code, in the order of the manual.
+            pub const ALL: &'static [Code] = &[$(Code::$name,)*];
+
+            /// The stable text, such as `"PQ1001"`.
+            pub fn as_str(self) -> &'static str {
+                match self { $(Code::$name => $text,)* }
+            }
+
+            /// When it happens.
+            pub fn stage(self) -> Stage {
+                match self { $(Code::$name => Stage::$stage,)* }
+            }
+
+            /// One line for the manual.
+            pub fn summary(self) -> &'static str {
+                match self { $(Code::$name => $summary,)* }
+            }
+        }
+    };
+}
+
+codes! {
+    ValueExpected        "PQ0001" Parse   "A value was expected here.";
+    PropertyExpected     "PQ0002" Parse   "A property name was expected after the dot.";
+    KeyExpected          "PQ0003" Parse   "A key of an object was expected.";
+    CharacterExpected    "PQ0004" Parse   "A certain character was expected.";
+    TrailingText         "PQ0005" Parse   "Text is left after a complete query.";
+    BadString            "PQ0006" Parse   "A string has an unknown escape or a raw control character.";
+    BadNumber            "PQ0007" Parse   "A number is malformed.";
+    NestedTooDeep        "PQ0008" Parse   "The query is nested too deeply or has too many parts.";
+    QueryTooLong         "PQ0009" Parse   "The query text is too long.";
+    UnknownFunction      "PQ1001" Compile "No function has this name.";
+    ObjectNotation       "PQ1002" Compile "A bare object stands where a query is expected in the JSON format.";
+    ArgumentCount        "PQ1003" Compile "A function got too few or too many arguments.";
+    ArgumentKind         "PQ1004" Compile "A function got an argument of the wrong kind.";
+    UnknownVariable      "PQ1005" Compile "No parameter or binding has this name.";
+    StaticArgument       "PQ1006" Compile "An argument must be a constant or a parameter, not a query.";
+    BadRegex             "PQ1007" Compile "A regular expression is malformed or too large.";
+    BadRegexFlag         "PQ1008" Compile "A flag of a regular expression is unknown or given twice.";
+    OperatorDefinition   "PQ1009" Compile "A custom operator is defined wrongly.";
+    OptionsExpected      "PQ1010" Compile "Options must be an object literal.";
+    UnknownOption        "PQ1011" Compile "No option has this name.";
+    BadOption            "PQ1012" Compile "An option has an impossible value.";
+    PatternSyntax        "PQ1020" Compile "A graph pattern is malformed.";
+    ArrayExpected        "PQ2001" Eval    "An array was expected.";
+    StringExpected       "PQ2002" Eval    "A string was expected.";
+    ObjectExpected       "PQ2003" Eval    "An object was expected.";
+    UnsupportedProperty  "PQ2004" Eval    "This property cannot be read from such a value.";
+    ListExpected         "PQ2005" Eval    "The right side of `in` must be a list.";
+    EntryExpected        "PQ2006" Eval    "An entry `{key, value}` was expected.";
+    NumberExpected       "PQ2007" Eval    "A number was expected.";
+    NotANode             "PQ3001" Eval    "The value is not a node of the graph.";
+    UnknownNode          "PQ3002" Eval    "No node has this id or tag.";
+    NoStart              "PQ3003" Eval    "There is no node to start from.";
+    AmbiguousNode        "PQ3004" Eval    "Several nodes have this tag.";
+    BadWeight            "PQ3005" Eval    "A weight must be a number of at least zero.";
+    NoGraph              "PQ3006" Eval    "The document has no graph.";
+    EdgeEndMissing       "PQ3007" Eval    "An edge has an end that names no node.";
+    OutOfFuel            "PQ4001" Limit   "The query took more steps than allowed.";
+    TooDeep              "PQ4002" Limit   "A walk or a value went deeper than allowed.";
+    OutputTooLarge       "PQ4003" Limit   "The result is larger than allowed.";
+    TooManyRows          "PQ4004" Limit   "The query makes more rows or paths than allowed.";
+    OutOfTime            "PQ4005" Limit   "The query took longer than allowed.";
+    RegexBacktracking    "PQ4006" Limit   "A regular expression backtracked too often.";
+    OutOfMemory          "PQ4007" Limit   "The query needs more memory than allowed.";
+    Cancelled            "PQ4008" Limit   "The query was cancelled.";
+    NotJson              "PQ5001" Input   "The input is not JSON.";
+    InputTooLarge        "PQ5002" Input   "The input is larger than allowed.";
+    InputTooDeep         "PQ5003" Input   "The input is nested deeper than allowed.";
+    NotUtf8              "PQ5004" Input   "The input is not UTF-8.";
+    Panic                "PQ9001" Input   "A defect in the engine; please report it.";
+}
+
+/// When an error happens.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Stage {
+    /// While the text or the JSON format of a query is read.
+    Parse,
+    /// While names, arguments and constants are checked.
+    Compile,
+    /// While the query runs.
+    Eval,
+    /// When a budget of the run ends.
+    Limit,
+    /// While the input document is read.
+    Input,
+}
+
+impl Stage {
+    /// The word used in the JSON form of an error.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Stage::Parse => "parse",
+            Stage::Compile => "compile",
+            Stage::Eval => "eval",
+            Stage::Limit => "limit",
+            Stage::Input => "input",
+        }
+    }
+}
+
+/// A stretch of bytes: of the query text, or of the input for `PQ5xxx`.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
+pub struct Span {
+    /// The first byte.
+    pub start: u32,
+    /// One past the last byte.
+    pub end: u32,
+}
+
+impl Span {
+    /// The bytes from `start` to before `end`. Offsets above 4 GiB saturate.
+    pub fn new(start: usize, end: usize) -> Span {
+        let narrow = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+        Span { start: narrow(start), end: narrow(end.max(start)) }
+    }
+
+    /// From the start of `self` to the end of `other`.
+    pub fn to(self, other: Span) -> Span {
+        Span { start: self.start, end: other.end.max(self.start) }
+    }
+
+    /// The bytes as a range, cut to the length of `text`.
+    pub fn range(self, text: &str) -> std::ops::Range<usize> {
+        let end = (self.end as usize).min(text.len());
+        (self.start as usize).min(end)..end
+    }
+}
+
+/// A text that, put in place of the span, would make the query work.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Suggestion {
+    /// The replacement.
+    pub text: String,
+    /// What it replaces.
+    pub span: Option<Span>,
+}
+
+/// Where a span begins, for people (`line`, `column`: from 1, in characters) and for UTF-16 programs (`pos16`: from 0).
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Location {
+    /// The line, from 1.
+    pub line: usize,
+    /// The column in characters, from 1.
+    pub column: usize,
+    /// The offset in UTF-16 code units, from 0.
+    pub pos16: usize,
+}
+
+impl Location {
+    /// The location of a byte of `text`.
+    pub fn of(text: &str, byte: usize) -> Location {
+        let before = &text[..floor_char_boundary(text, byte)];
+        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+        Location {
+            line: 1 + before.bytes().filter(|b| *b == b'\n').count(),
+            column: 1 + before[line_start..].chars().count(),
+            pos16: before.encode_utf16().count(),
+        }
+    }
+}
+
+/// The largest character boundary that is at most `byte`.
+pub(crate) fn floor_char_boundary(text: &str, byte: usize) -> usize {
+    let mut at = byte.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
+/// Something that went wrong: one word wide, always with a code.
+///
+/// ```
+/// let error = pidq_core::Query::parse(".nodes | fliter(.a)").unwrap_err();
+/// assert_eq!(error.code().as_str(), "PQ1001");
+/// assert_eq!(error.help(), Some("did you mean `filter`?"));
+/// ```
+#[derive(Clone)]
+pub struct Error(Box<Inner>);
+
+#[derive(Clone)]
+struct Inner {
+    code: Code,
+    message: String,
+    label: Option<String>,
+    help: Option<String>,
+    suggestions: Vec<Suggestion>,
+    span: Option<Span>,
+    location: Option<Location>,
+    pointer: Option<String>,
+    data_path: Option<String>,
+    trace: Vec<Span>,
+    spent_most: Option<String>,
+}
+
+impl Error {
+    /// An error without a place. Places and help are added by the `with_` functions.
+    pub fn new(code: Code, message: impl Into<String>) -> Error {
+        Error(Box::new(Inner {
+            code,
+            message: message.into(),
+            label: None,
+            help: None,
+            suggestions: Vec::new(),
+            span: None,
+            location: None,
+            pointer: None,
+            data_path: None,
+            trace: Vec::new(),
+            spent_most: None,
+        }))
+    }
+
+    /// Which error it is.
+    pub fn code(&self) -> Code {
+        self.0.code
+    }
+
+    /// What went wrong, in one line. Begins with the reference implementation's text where that has one.
+    pub fn message(&self) -> &str {
+        &self.0.message
+    }
+
+    /// What to do next.
+    pub fn help(&self) -> Option<&str> {
+        self.0.help.as_deref()
+    }
+
+    /// A few words to stand under the span.
+    pub fn label(&self) -> Option<&str> {
+        self.0.label.as_deref()
+    }
+
+    /// Replacements that would help, best first, at most three.
+    pub fn suggestions(&self) -> &[Suggestion] {
+        &self.0.suggestions
+    }
+
+    /// The bytes of the query text (of the input for `PQ5xxx`).
+    pub fn span(&self) -> Option<Span> {
+        self.0.span
+    }
+
+    /// Where the span begins, for people and for UTF-16 programs.
+    pub fn location(&self) -> Option<Location> {
+        self.0.location
+    }
+
+    /// The place in a query that came in JSON format, as a JSON Pointer (RFC 6901).
+    pub fn pointer(&self) -> Option<&str> {
+        self.0.pointer.as_deref()
+    }
+
+    /// The value of the document that the query failed on, such as `.pid_graph.nodes[17].tags`.
+    pub fn data_path(&self) -> Option<&str> {
+        self.0.data_path.as_deref()
+    }
+
+    /// The steps around the failing one, outermost first.
+    pub fn trace(&self) -> &[Span] {
+        &self.0.trace
+    }
+
+    /// For a limit: the function that spent most of it.
+    pub fn spent_most(&self) -> Option<&str> {
+        self.0.spent_most.as_deref()
+    }
+
+    /// Sets the span where there is none yet: the innermost step that failed wins.
+    pub fn with_span(mut self, span: Span) -> Error {
+        self.0.span.get_or_insert(span);
+        self
+    }
+
+    /// Sets the words under the span.
+    pub fn with_label(mut self, label: impl Into<String>) -> Error {
+        self.0.label = Some(label.into());
+        self
+    }
+
+    /// Sets what to do next.
+    pub fn with_help(mut self, help: impl Into<String>) -> Error {
+        self.0.help = Some(help.into());
+        self
+    }
+
+    /// Sets the replacements, and the help where there is none: "did you mean …?".
+    pub fn with_suggestions(mut self, texts: Vec<String>) -> Error {
+        if self.0.help.is_none() && !texts.is_empty() {
+            self.0.help = Some(did_you_mean(&texts));
+        }
+        let span = self.0.span;
+        self.0.suggestions = texts.into_iter().map(|text| Suggestion { text, span }).collect();
+        self
+    }
+
+    /// Sets the JSON Pointer of a query that came in JSON format.
+    pub fn with_pointer(mut self, pointer: impl Into<String>) -> Error {
+        self.0.pointer.get_or_insert_with(|| pointer.into());
+        self
+    }
+
+    /// Sets the path into the data where there is none yet.
+    pub fn with_data_path(mut self, path: impl Into<String>) -> Error {
+        self.0.data_path.get_or_insert_with(|| path.into());
+        self
+    }
+
+    /// Names the function that spent most of a limit.
+    pub fn with_spent_most(mut self, function: impl Into<String>) -> Error {
+        self.0.spent_most.get_or_insert_with(|| function.into());
+        self
+    }
+
+    /// Adds the span of a step around the failing one. Called from the inside out.
+    pub(crate) fn push_trace(mut self, span: Span) -> Error {
+        self.0.trace.insert(0, span);
+        self
+    }
+
+    /// Looks up line and column of the span in the text that it points into.
+    pub fn locate(mut self, text: &str) -> Error {
+        if let (None, Some(span)) = (self.0.location, self.0.span) {
+            self.0.location = Some(Location::of(text, span.start as usize));
+        }
+        self
+    }
+
+    /// The error for people: first line, the line of the query with carets under the span, data path, help.
+    ///
+    /// Without colours; `styles` of [`Error::render_with`] adds them.
+    pub fn render(&self, source: &str) -> String {
+        self.render_with(source, &Styles::PLAIN)
+    }
+
+    /// As [`Error::render`], with the given texts around each part, such as ANSI colours.
+    pub fn render_with(&self, source: &str, styles: &Styles) -> String {
+        let mut text = format!("{}error[{}]{}: {}\n", styles.error, self.0.code.as_str(), styles.reset, self.0.message);
+        if let Some(span) = self.0.span {
+            render_source(&mut text, source, span, self.0.label.as_deref(), styles);
+        }
+        for (name, part) in [("at", &self.0.data_path), ("spent most", &self.0.spent_most), ("help", &self.0.help)] {
+            if let Some(part) = part {
+                text.push_str(&format!("  {}= {name}:{} {part}\n", styles.help, styles.reset));
+            }
+        }
+        text
+    }
+}
+
+/// What stands around the parts of a rendered error: ANSI sequences, or nothing.
+#[derive(Clone, Copy, Debug)]
+pub struct Styles {
+    /// Before `error[..]`.
+    pub error: &'static str,
+    /// Before the carets.
+    pub caret: &'static str,
+    /// Before `= help:` and its kin.
+    pub help: &'static str,
+    /// After each of them.
+    pub reset: &'static str,
+}
+
+impl Styles {
+    /// No styles.
+    pub const PLAIN: Styles = Styles { error: "", caret: "", help: "", reset: "" };
+    /// Red, bold red and cyan, for a terminal.
+    pub const ANSI: Styles = Styles { error: "\x1b[1;31m", caret: "\x1b[1;31m", help: "\x1b[36m", reset: "\x1b[0m" };
+}
+
+/// The longest stretch of a source line that is shown; longer lines are cut around the span.
+const SHOWN: usize = 100;
+
+/// Adds the source line of `span` and the carets below it.
+fn render_source(text: &mut String, source: &str, span: Span, label: Option<&str>, styles: &Styles) {
+    let start = floor_char_boundary(source, span.start as usize);
+    let line_start = source[..start].rfind('\n').map_or(0, |at| at + 1);
+    let line_end = source[start..].find('\n').map_or(source.len(), |at| start + at);
+    let end = floor_char_boundary(source, span.end as usize).clamp(start, line_end);
+    let (before, marked, after) = (&source[line_start..start], &source[start..end], &source[end..line_end]);
+    let skipped = before.chars().count().saturating_sub(SHOWN / 2);
+    let before: String = before.chars().skip(skipped).map(visible).collect();
+    let marked: String = marked.chars().take(SHOWN).map(visible).collect();
+    let after: String = after.chars().take(SHOWN / 2).map(visible).collect();
+    let ellipsis = if skipped > 0 { "…" } else { "" };
+    let indent = " ".repeat(width(ellipsis) + width(&before));
+    let carets = "^".repeat(width(&marked).max(1));
+    text.push_str(&format!("  | {ellipsis}{before}{marked}{after}\n"));
+    text.push_str(&format!("  | {indent}{}{carets}{}", styles.caret, styles.reset));
+    text.push_str(&label.map_or(String::from("\n"), |label| format!(" {}{label}{}\n", styles.caret, styles.reset)));
+}
+
+/// Control characters could move the cursor of a terminal; they show as a space or as a replacement character.
+fn visible(c: char) -> char {
+    match c {
+        '\t' => ' ',
+        c if c.is_control() => char::REPLACEMENT_CHARACTER,
+        c => c,
+    }
+}
+
+/// Columns that a text takes in a terminal: wide East Asian characters and emoji take two.
+fn width(text: &str) -> usize {
+    let wide = |c: char| matches!(c as u32, 0x1100..=0x115F | 0x2E80..=0xA4CF | 0xAC00..=0xD7A3 | 0xF900..=0xFAFF | 0xFE30..=0xFE6F | 0xFF00..=0xFF60 | 0xFFE0..=0xFFE6 | 0x1F300..=0x1FAFF | 0x20000..=0x3FFFD);
+    text.chars().map(|c| 1 + usize::from(wide(c))).sum()
+}
+
+/// `did you mean `a`, `b`?`
+fn did_you_mean(texts: &[String]) -> String {
+    let quoted: Vec<String> = texts.iter().map(|text| format!("`{text}`")).collect();
+    format!("did you mean {}?", quoted.join(", "))
+}
+
+/// Something that looks like a mistake but does not change the result.
+#[derive(Clone, Debug)]
+pub struct Warning {
+    /// The stable code: `PQW01` unknown field, `PQW03` argument ignored, `PQW10` duplicate keys in the input.
+    pub code: &'static str,
+    /// What it is, in one line.
+    pub message: String,
+    /// The bytes of the query text.
+    pub span: Option<Span>,
+    /// What to do.
+    pub help: Option<String>,
+}
+
+impl Warning {
+    /// The warning for people, as [`Error::render_with`].
+    pub fn render_with(&self, source: &str, styles: &Styles) -> String {
+        let mut text = format!("{}warning[{}]{}: {}\n", styles.help, self.code, styles.reset, self.message);
+        if let Some(span) = self.span {
+            render_source(&mut text, source, span, None, styles);
+        }
+        if let Some(help) = &self.help {
+            text.push_str(&format!("  {}= help:{} {help}\n", styles.help, styles.reset));
+        }
+        text
+    }
+
+    /// Whether it names a field.
+    pub(crate) fn is_about(&self, field: &str) -> bool {
+        self.message.ends_with(&format!("`{field}`"))
+    }
+}
+
+impl fmt::Display for Error {
+    /// One line, for logs: code, message, help.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.0.code.as_str(), self.0.message)?;
+        if let Some(path) = &self.0.data_path {
+            write!(f, " at {path}")?;
+        }
+        self.0.help.as_ref().map_or(Ok(()), |help| write!(f, "; {help}"))
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl Serialize for Error {
+    /// The one shape of every surface: `code`, `stage`, `message`, then what is known of place and help.
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let inner = &*self.0;
+        let mut out = serializer.serialize_struct("Error", 12)?;
+        out.serialize_field("code", inner.code.as_str())?;
+        out.serialize_field("stage", inner.code.stage().as_str())?;
+        out.serialize_field("message", &inner.message)?;
+        if let Some(span) = inner.span {
+            out.serialize_field("span", &SpanShape(span, inner.location))?;
+        }
+        if let Some(location) = inner.location {
+            out.serialize_field("pos16", &location.pos16)?;
+        }
+        let texts = [
+            ("label", &inner.label),
+            ("help", &inner.help),
+            ("pointer", &inner.pointer),
+            ("dataPath", &inner.data_path),
+            ("spentMost", &inner.spent_most),
+        ];
+        for (name, text) in texts {
+            if let Some(text) = text {
+                out.serialize_field(name, text)?;
+            }
+        }
+        if !inner.suggestions.is_empty() {
+            out.serialize_field("suggestions", &inner.suggestions)?;
+        }
+        if !inner.trace.is_empty() {
+            let stack: Vec<SpanShape> = inner.trace.iter().map(|span| SpanShape(*span, None)).collect();
+            out.serialize_field("stack", &stack)?;
+        }
+        out.end()
+    }
+}
+
+/// `{start, end}` in bytes, with `line` and `column` where they are known.
+struct SpanShape(Span, Option<Location>);
+
+impl Serialize for SpanShape {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let mut out = serializer.serialize_struct("Span", 4)?;
+        out.serialize_field("start", &self.0.start)?;
+        out.serialize_field("end", &self.0.end)?;
+        if let Some(location) = self.1 {
+            out.serialize_field("line", &location.line)?;
+            out.serialize_field("column", &location.column)?;
+        }
+        out.end()
+    }
+}
+
+impl Serialize for Suggestion {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let mut out = serializer.serialize_struct("Suggestion", 2)?;
+        out.serialize_field("text", &self.text)?;
+        out.serialize_field("span", &self.span.map(|span| SpanShape(span, None)))?;
+        out.end()
+    }
+}

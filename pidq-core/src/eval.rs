@@ -1,0 +1,313 @@
+//! Runs plans. The only place that spends fuel, memory and time.
+
+pub(crate) mod build;
+pub(crate) mod compile;
+pub(crate) mod function;
+pub(crate) mod plan;
+mod property;
+mod scratch;
+
+use crate::arena::Arena;
+use crate::error::{Code, Error, Result};
+use crate::limits::{Cancel, Limits};
+use crate::value::{Keys, Value};
+
+use function::{Body, CustomBody, StrictBody};
+use plan::{Call, Plan};
+use property::Cache;
+
+pub use scratch::Scratch;
+
+/// Fuel between two looks at the cancel flag.
+const LOOK_EVERY: u64 = 1024;
+
+/// How many parts of a plan keep something while it runs.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Sizes {
+    pub calls: usize,
+    pub properties: usize,
+    pub records: usize,
+}
+
+/// What a call did, for `explain` and for errors about limits.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Cost {
+    pub runs: u64,
+    /// Fuel spent by the call itself, without its arguments.
+    pub fuel: u64,
+    /// Items of all its results that are lists.
+    pub rows: u64,
+}
+
+/// Where the fuel stood when a call began.
+struct Entry {
+    started: u64,
+    outer: u64,
+}
+
+/// A run: everything that a function may use.
+pub struct Cx<'a> {
+    document: &'a Arena,
+    params: &'a Arena,
+    root: Value<'a>,
+    scratch: &'a Scratch,
+    limits: Limits<'a>,
+    used: u64,
+    look_at: u64,
+    /// Bytes outside of `scratch` that count as memory of the run.
+    held: usize,
+    /// Values that are being collected. Every function leaves it as long as it found it.
+    stack: Vec<Value<'a>>,
+    variables: Vec<Value<'a>>,
+    caches: Vec<Cache>,
+    records: Vec<Option<&'a Keys<'a>>>,
+    costs: Vec<Cost>,
+    /// Fuel of the calls inside the running one.
+    inner_fuel: u64,
+}
+
+impl<'a> Cx<'a> {
+    pub(crate) fn new(
+        document: &'a Arena,
+        params: &'a Arena,
+        scratch: &'a Scratch,
+        limits: Limits<'a>,
+        sizes: Sizes,
+    ) -> Cx<'a> {
+        scratch.limit(limits.memory);
+        Cx {
+            document,
+            params,
+            root: Value::stored(document, document.root()),
+            scratch,
+            limits,
+            used: 0,
+            look_at: LOOK_EVERY.min(limits.fuel.saturating_add(1)),
+            held: 0,
+            stack: Vec::new(),
+            variables: Vec::new(),
+            caches: vec![Cache::default(); sizes.properties],
+            records: vec![None; sizes.records],
+            costs: vec![Cost::default(); sizes.calls],
+            inner_fuel: 0,
+        }
+    }
+
+    /// The input of the whole query.
+    pub fn root(&self) -> Value<'a> {
+        self.root
+    }
+
+    /// Fuel spent so far.
+    pub fn fuel_used(&self) -> u64 {
+        self.used
+    }
+
+    /// The budgets of this run.
+    pub fn limits(&self) -> &Limits<'a> {
+        &self.limits
+    }
+
+    pub(crate) fn costs(&self) -> &[Cost] {
+        &self.costs
+    }
+
+    /// Evaluates a part of the query on a value.
+    pub(crate) fn eval(&mut self, plan: &'a Plan, input: Value<'a>) -> Result<Value<'a>> {
+        self.spend(1)?;
+        match plan {
+            Plan::Constant(constant) => Ok(constant.value()),
+            Plan::Get(path) => self.get(path, input),
+            Plan::Call(call) => self.call(call, input),
+            Plan::Pipe(stages) => self.pipe(stages, input),
+            Plan::Array(items) => self.array(items, input),
+            Plan::Object(fields) => self.object(fields, input),
+            Plan::Let(values, body) => self.bind(values, body, input),
+            Plan::Variable(index) => Ok(self.variables[*index]),
+            Plan::Parameter(cell) => Ok(Value::stored(self.params, *cell)),
+            Plan::Root => Ok(self.root),
+            Plan::Pattern(_) => Ok(Value::Undefined),
+        }
+    }
+
+    fn pipe(&mut self, stages: &'a [Plan], input: Value<'a>) -> Result<Value<'a>> {
+        let mut value = input;
+        for stage in stages {
+            value = self.eval(stage, value)?;
+        }
+        Ok(value)
+    }
+
+    fn array(&mut self, items: &'a [Plan], input: Value<'a>) -> Result<Value<'a>> {
+        let base = self.mark();
+        for item in items {
+            let value = self.eval(item, input)?;
+            self.push(value)?;
+        }
+        self.list(base)
+    }
+
+    fn object(&mut self, fields: &'a plan::Fields, input: Value<'a>) -> Result<Value<'a>> {
+        let base = self.mark();
+        for value in &fields.values {
+            let value = self.eval(value, input)?;
+            self.push(value)?;
+        }
+        let keys = self.shared_keys(fields.record, fields.names.iter().map(|name| &**name))?;
+        self.record(keys, base)
+    }
+
+    fn bind(&mut self, values: &'a [Plan], body: &'a Plan, input: Value<'a>) -> Result<Value<'a>> {
+        let base = self.variables.len();
+        for value in values {
+            let value = self.eval(value, input)?;
+            self.variables.push(value);
+        }
+        let result = self.eval(body, input);
+        self.variables.truncate(base);
+        result
+    }
+
+    /// Runs a call and notes what it cost. Calls are nested as deep as the query: everything but the way down is in
+    /// functions of its own, so that 128 levels fit on a small stack.
+    fn call(&mut self, call: &'a Call, input: Value<'a>) -> Result<Value<'a>> {
+        let entry = self.enter();
+        let result = match &call.function.row().body {
+            Body::Strict(body) => self.strict(*body, &call.args, input),
+            Body::Piped(body) => body(self, input, &call.args),
+            Body::Custom(body) => self.custom(&**body, &call.args, input),
+            Body::Form => Ok(Value::Undefined),
+        };
+        self.leave(call, entry, &result);
+        match result {
+            Ok(value) => Ok(value),
+            Err(error) => Err(place(error, call, input)),
+        }
+    }
+
+    fn enter(&mut self) -> Entry {
+        Entry { started: self.used, outer: std::mem::replace(&mut self.inner_fuel, 0) }
+    }
+
+    fn leave(&mut self, call: &Call, entry: Entry, result: &Result<Value<'a>>) {
+        let total = self.used - entry.started;
+        let cost = &mut self.costs[call.id];
+        cost.runs += 1;
+        cost.fuel += total - self.inner_fuel;
+        if let Ok(Value::Array(array)) = result {
+            cost.rows += array.len() as u64;
+        }
+        self.inner_fuel = entry.outer + total;
+    }
+
+    /// Evaluates the arguments, then the function. No function of ours reads more than four; the rest is for nothing.
+    fn strict(&mut self, body: StrictBody, plans: &'a [Plan], input: Value<'a>) -> Result<Value<'a>> {
+        const MOST: usize = 4;
+        let mut args = [Value::Undefined; MOST];
+        for (at, plan) in plans.iter().enumerate() {
+            let value = self.eval(plan, input)?;
+            args[at.min(MOST - 1)] = value;
+        }
+        body(self, &args[..plans.len().min(MOST)])
+    }
+
+    fn custom(&mut self, body: &'a CustomBody, plans: &'a [Plan], input: Value<'a>) -> Result<Value<'a>> {
+        let mut args = Vec::with_capacity(plans.len());
+        for plan in plans {
+            args.push(self.eval(plan, input)?);
+        }
+        body(self, input, &args)
+    }
+
+    /// Pays for work. Stops the run when the fuel is used up or the run was cancelled.
+    pub fn spend(&mut self, units: u64) -> Result<()> {
+        self.used = self.used.saturating_add(units);
+        if self.used < self.look_at { Ok(()) } else { self.look() }
+    }
+
+    #[cold]
+    fn look(&mut self) -> Result<()> {
+        if self.used > self.limits.fuel {
+            let message = format!("The query took more than {} steps", self.limits.fuel);
+            let error = Error::new(Code::OutOfFuel, message);
+            return Err(error.with_help("select less before the costly step, or raise the fuel limit"));
+        }
+        if self.limits.cancel.is_some_and(Cancel::is_cancelled) {
+            return Err(self.cancelled());
+        }
+        self.look_at = (self.used + LOOK_EVERY).min(self.limits.fuel.saturating_add(1));
+        Ok(())
+    }
+
+    fn cancelled(&self) -> Error {
+        match self.limits.cancel.is_some_and(Cancel::is_late) {
+            true => Error::new(Code::OutOfTime, "The query took longer than allowed"),
+            false => Error::new(Code::Cancelled, "The query was cancelled"),
+        }
+    }
+
+    /// Pays for `bytes` that are copied, compared or searched.
+    pub(crate) fn spend_bytes(&mut self, bytes: usize) -> Result<()> {
+        self.spend(bytes as u64 / 64)
+    }
+
+    /// Where the collecting of values begins.
+    pub(crate) fn mark(&self) -> usize {
+        self.stack.len()
+    }
+
+    /// Collects a value.
+    pub(crate) fn push(&mut self, value: Value<'a>) -> Result<()> {
+        if self.stack.len() == self.stack.capacity() {
+            self.grow()?;
+        }
+        self.stack.push(value);
+        Ok(())
+    }
+
+    #[cold]
+    fn grow(&mut self) -> Result<()> {
+        let more = self.stack.capacity().max(64);
+        self.hold(more * size_of::<Value<'_>>())?;
+        self.stack.reserve_exact(more);
+        Ok(())
+    }
+
+    /// The values collected since a mark.
+    pub(crate) fn collected(&mut self, base: usize) -> &mut [Value<'a>] {
+        &mut self.stack[base..]
+    }
+
+    /// Counts memory outside of the scratch.
+    pub(crate) fn hold(&mut self, bytes: usize) -> Result<()> {
+        self.held += bytes;
+        if self.held + self.scratch.size() > self.limits.memory {
+            return Err(self.out_of_memory());
+        }
+        self.scratch.limit(self.limits.memory - self.held);
+        Ok(())
+    }
+
+    /// Takes back what [`Cx::hold`] has counted.
+    pub(crate) fn release(&mut self, bytes: usize) {
+        self.held -= bytes.min(self.held);
+        self.scratch.limit(self.limits.memory - self.held);
+    }
+
+    pub(crate) fn out_of_memory(&self) -> Error {
+        let message = format!("The query needs more than {} bytes of memory", self.limits.memory);
+        Error::new(Code::OutOfMemory, message)
+            .with_help("select less before the costly step, or raise the memory limit")
+    }
+}
+
+/// Adds what is known of the place of an error: the call, and the value that it was given.
+#[cold]
+fn place(error: Error, call: &Call, input: Value<'_>) -> Error {
+    let is_first = error.span().is_none();
+    let error = error.with_span(call.span).push_trace(call.span);
+    match input.container() {
+        Some((arena, id)) if is_first || error.data_path().is_none() => error.with_data_path(arena.path_of(id)),
+        _ => error,
+    }
+}

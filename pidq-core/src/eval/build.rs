@@ -1,0 +1,167 @@
+//! What a run builds: lists, objects and texts in the scratch of the run.
+
+use std::fmt;
+use std::hash::BuildHasher;
+
+use hashbrown::{DefaultHashBuilder, HashTable};
+
+use super::Cx;
+use crate::arena::Arena;
+use crate::arena::ContainerId;
+use crate::arena::load::array_index;
+use crate::error::{Code, Error, Result};
+use crate::value::{Array, Fields, Items, Keys, List, Object, Record, Rows, Value, convert, write};
+
+impl<'a> Cx<'a> {
+    /// The list of the values collected since a mark.
+    pub(crate) fn list(&mut self, base: usize) -> Result<Value<'a>> {
+        let items = self.scratch.slice(&self.stack[base..]).ok_or_else(|| self.out_of_memory())?;
+        self.stack.truncate(base);
+        self.array_of(items)
+    }
+
+    /// The list of values that lie in the scratch already.
+    pub(crate) fn array_of(&self, items: &'a [Value<'a>]) -> Result<Value<'a>> {
+        let list = self.scratch.one(List(items)).ok_or_else(|| self.out_of_memory())?;
+        Ok(Value::Array(Array(Items::Built(list))))
+    }
+
+    /// Some items of a stored list, by their places.
+    pub(crate) fn rows(&self, arena: &'a Arena, base: ContainerId, rows: &[u32]) -> Result<Value<'a>> {
+        let rows = self.scratch.slice(rows).ok_or_else(|| self.out_of_memory())?;
+        let rows = self.scratch.one(Rows { arena, base, rows }).ok_or_else(|| self.out_of_memory())?;
+        Ok(Value::Array(Array(Items::Rows(rows))))
+    }
+
+    /// The object of the values collected since a mark; one for each key.
+    pub(crate) fn record(&mut self, keys: &'a Keys<'a>, base: usize) -> Result<Value<'a>> {
+        let values = self.scratch.slice(&self.stack[base..]).ok_or_else(|| self.out_of_memory())?;
+        self.stack.truncate(base);
+        let record = self.scratch.one(Record { keys, values }).ok_or_else(|| self.out_of_memory())?;
+        Ok(Value::Object(Object(Fields::Built(record))))
+    }
+
+    /// The keys of the objects that one part of the query builds, made at its first use.
+    pub(crate) fn shared_keys(&mut self, record: usize, names: impl Iterator<Item = &'a str>) -> Result<&'a Keys<'a>> {
+        if let Some(keys) = self.records[record] {
+            return Ok(keys);
+        }
+        let names: Vec<&'a str> = names.collect();
+        let keys = self.keys(&names)?;
+        self.records[record] = Some(keys);
+        Ok(keys)
+    }
+
+    /// A list of distinct keys in JavaScript's order.
+    pub(crate) fn keys(&self, names: &[&'a str]) -> Result<&'a Keys<'a>> {
+        let mut sorted: Vec<u32> = Vec::new();
+        if names.len() > Keys::LINEAR {
+            sorted.extend(0..names.len() as u32);
+            sorted.sort_unstable_by_key(|slot| names[*slot as usize]);
+        }
+        let lists = (self.scratch.slice(names), self.scratch.slice(&sorted));
+        let (Some(names), Some(sorted)) = lists else { return Err(self.out_of_memory()) };
+        self.scratch.one(Keys { names, sorted }).ok_or_else(|| self.out_of_memory())
+    }
+
+    /// `String(x)`.
+    pub(crate) fn text_of(&mut self, value: Value<'a>) -> Result<&'a str> {
+        if let Value::String(text) = value {
+            return Ok(text);
+        }
+        self.text(|out| convert::write_text(value, out))
+    }
+
+    /// A text that `write` writes.
+    pub(crate) fn text(&mut self, write: impl FnOnce(&mut LimitedText) -> fmt::Result) -> Result<&'a str> {
+        let mut out = LimitedText { text: String::new(), limit: self.limits.string.min(self.limits.memory) };
+        if write(&mut out).is_err() {
+            let message = format!("The query builds a text of more than {} bytes", out.limit);
+            return Err(Error::new(Code::OutOfMemory, message));
+        }
+        self.spend_bytes(out.text.len())?;
+        self.scratch.text(&out.text).ok_or_else(|| self.out_of_memory())
+    }
+
+    /// Whether two values are equal, as `==` has it.
+    pub(crate) fn is_equal(&mut self, a: Value<'a>, b: Value<'a>) -> Result<bool> {
+        if let (Value::String(a), Value::String(b)) = (a, b) {
+            self.spend_bytes(a.len().min(b.len()))?;
+        }
+        crate::value::compare::is_equal(a, b, |units| self.spend(units))
+    }
+}
+
+/// A text that refuses to grow above a limit.
+pub(crate) struct LimitedText {
+    text: String,
+    limit: usize,
+}
+
+impl fmt::Write for LimitedText {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        if self.text.len() + text.len() > self.limit {
+            return Err(fmt::Error);
+        }
+        self.text.push_str(text);
+        Ok(())
+    }
+}
+
+/// Keys and values that are being collected: a key that comes again replaces or keeps the first value.
+pub(crate) struct Entries<'a, T> {
+    names: Vec<&'a str>,
+    pub values: Vec<T>,
+    table: HashTable<u32>,
+    hasher: DefaultHashBuilder,
+}
+
+impl<'a, T> Entries<'a, T> {
+    pub fn new() -> Entries<'a, T> {
+        Entries {
+            names: Vec::new(),
+            values: Vec::new(),
+            table: HashTable::new(),
+            hasher: DefaultHashBuilder::default(),
+        }
+    }
+
+    /// The value of a key; where it is new, `T` from `make` is put there.
+    pub fn entry(&mut self, cx: &mut Cx<'a>, name: &'a str, make: impl FnOnce() -> T) -> Result<&mut T> {
+        cx.spend_bytes(name.len())?;
+        let Entries { names, values, table, hasher } = self;
+        let hash = hasher.hash_one(name);
+        if let Some(at) = table.find(hash, |at| names[*at as usize] == name) {
+            return Ok(&mut values[*at as usize]);
+        }
+        cx.hold(size_of::<&str>() + size_of::<T>() + 2 * size_of::<u32>())?;
+        table.insert_unique(hash, names.len() as u32, |at| hasher.hash_one(names[*at as usize]));
+        names.push(name);
+        values.push(make());
+        Ok(values.last_mut().expect("a value was pushed"))
+    }
+
+    /// Keys and values in JavaScript's order: array indexes first, ascending.
+    pub fn into_order(self, cx: &mut Cx<'a>) -> (Vec<&'a str>, Vec<T>) {
+        cx.release(self.names.len() * (size_of::<&str>() + size_of::<T>() + 2 * size_of::<u32>()));
+        if !write::needs_reordering(&self.names) {
+            return (self.names, self.values);
+        }
+        let mut pairs: Vec<(&'a str, T)> = self.names.into_iter().zip(self.values).collect();
+        pairs.sort_by_key(|(name, _)| array_index(name).map_or(u64::MAX, u64::from));
+        pairs.into_iter().unzip()
+    }
+}
+
+impl<'a> Entries<'a, Value<'a>> {
+    /// The object of the collected entries.
+    pub fn into_object(self, cx: &mut Cx<'a>) -> Result<Value<'a>> {
+        let (names, values) = self.into_order(cx);
+        let base = cx.mark();
+        for value in values {
+            cx.push(value)?;
+        }
+        let keys = cx.keys(&names)?;
+        cx.record(keys, base)
+    }
+}

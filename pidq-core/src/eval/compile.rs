@@ -1,0 +1,418 @@
+//! From the tree of a query to its plan: names are bound, arguments checked, patterns compiled.
+
+use super::Sizes;
+use super::function::{Body, Function, Kind, Param};
+use super::plan::{Call, Constant, Fields, FunctionRef, Key, Path, Plan};
+use crate::arena::{Arena, Kind as CellKind};
+use crate::error::{Code, Error, Result, Span};
+use crate::regex::Regex;
+use crate::suggest;
+use crate::syntax::{Expr, Node, json};
+use crate::value::convert;
+
+/// What a compiler needs to know of the language.
+pub(crate) struct Names<'n> {
+    pub find: &'n dyn Fn(&str) -> Option<FunctionRef>,
+    pub all: &'n dyn Fn() -> Vec<&'static str>,
+    /// The values given with the query: an object.
+    pub params: &'n Arena,
+}
+
+/// A plan, and what its runs have to keep.
+#[derive(Debug)]
+pub(crate) struct Compiled {
+    pub plan: Plan,
+    pub sizes: Sizes,
+    /// By call: what it is, for `explain` and messages.
+    pub calls: Vec<(String, Span)>,
+    /// By property: its name and place, for warnings.
+    pub properties: Vec<(Box<str>, Span)>,
+    /// Notes about the query itself.
+    pub surplus: Vec<(String, Span)>,
+}
+
+/// What a call is.
+enum Target {
+    Variable,
+    Form(&'static str),
+    Function(FunctionRef),
+}
+
+/// Compiles a query. Recursive: trees are as deep as `limits::MAX_NESTING` at most.
+pub(crate) fn compile(expr: &Expr, names: &Names<'_>) -> Result<Compiled> {
+    let mut compiler = Compiler {
+        names,
+        scope: Vec::new(),
+        calls: Vec::new(),
+        properties: Vec::new(),
+        records: 0,
+        surplus: Vec::new(),
+    };
+    let plan = compiler.query(expr)?;
+    let Compiler { calls, properties, records, surplus, .. } = compiler;
+    let sizes = Sizes { calls: calls.len(), properties: properties.len(), records };
+    Ok(Compiled { plan, sizes, calls, properties, surplus })
+}
+
+struct Compiler<'n> {
+    names: &'n Names<'n>,
+    /// Names bound by the `let`s around, outermost first.
+    scope: Vec<Box<str>>,
+    calls: Vec<(String, Span)>,
+    properties: Vec<(Box<str>, Span)>,
+    records: usize,
+    surplus: Vec<(String, Span)>,
+}
+
+impl Compiler<'_> {
+    fn query(&mut self, expr: &Expr) -> Result<Plan> {
+        match &expr.node {
+            Node::Array(items) => self.call(expr, items),
+            Node::Object(_) => Err(bare_object(expr)),
+            _ => Ok(Plan::Constant(constant(&expr.node))),
+        }
+    }
+
+    fn queries(&mut self, exprs: &[Expr]) -> Result<Box<[Plan]>> {
+        // A loop and not `collect`: its frames would be most of the stack of a deep query.
+        let mut plans = Vec::with_capacity(exprs.len());
+        for expr in exprs {
+            plans.push(self.query(expr)?);
+        }
+        Ok(plans.into())
+    }
+
+    /// Calls, arguments and queries call each other: what they need besides is in functions of its own, so that deep
+    /// queries fit on a small stack.
+    fn call(&mut self, expr: &Expr, items: &[Expr]) -> Result<Plan> {
+        match self.target(expr, items)? {
+            Target::Variable => self.variable(&items[1..], expr.span),
+            Target::Form(name) => self.form(name, expr, &items[1..]),
+            Target::Function(function) => self.function(function, expr, &items[1..]),
+        }
+    }
+
+    fn target(&self, expr: &Expr, items: &[Expr]) -> Result<Target> {
+        let Some(head) = items.first() else { return Err(self.unknown("undefined", expr.span)) };
+        let name = match &head.node {
+            Node::String(name) => name,
+            other => return Err(self.unknown(&literal_text(other), head.span)),
+        };
+        if &**name == "$" {
+            return Ok(Target::Variable);
+        }
+        let Some(function) = (self.names.find)(name) else { return Err(self.unknown(name, head.span)) };
+        match function.row().body {
+            Body::Form => Ok(Target::Form(function.row().name)),
+            _ => Ok(Target::Function(function)),
+        }
+    }
+
+    /// The calls that are parts of the language rather than functions.
+    fn form(&mut self, name: &str, expr: &Expr, args: &[Expr]) -> Result<Plan> {
+        match name {
+            "get" => self.path(args).map(Plan::Get),
+            "pipe" => self.pipe(args),
+            "array" => Ok(Plan::Array(self.queries(args)?)),
+            "object" => self.object(expr, args),
+            "let" => self.bind(expr, args),
+            _ => Err(self.unknown(name, expr.span)),
+        }
+    }
+
+    fn pipe(&mut self, stages: &[Expr]) -> Result<Plan> {
+        if let [only] = stages {
+            return self.query(only);
+        }
+        Ok(Plan::Pipe(self.queries(stages)?))
+    }
+
+    fn path(&mut self, keys: &[Expr]) -> Result<Path> {
+        let first = self.properties.len();
+        let keys: Box<[Key]> = keys.iter().map(key).collect();
+        self.properties.extend(keys.iter().map(|key| (key.name.clone(), key.span)));
+        Ok(Path { keys, first })
+    }
+
+    fn object(&mut self, expr: &Expr, args: &[Expr]) -> Result<Plan> {
+        let [Expr { node: Node::Object(entries), .. }] = args else { return Err(object_call(expr, args)) };
+        let entries = json::in_order(entries);
+        let names = entries.iter().map(|(key, _)| key.name.clone()).collect();
+        let mut values = Vec::with_capacity(entries.len());
+        for (_, value) in &entries {
+            values.push(self.query(value)?);
+        }
+        self.records += 1;
+        Ok(Plan::Object(Fields { names, values: values.into(), record: self.records - 1 }))
+    }
+
+    /// `let({a: q}, body)`: later bindings and the body see the earlier ones.
+    fn bind(&mut self, expr: &Expr, args: &[Expr]) -> Result<Plan> {
+        let [bindings, body] = args else {
+            return Err(arity("let", "2 arguments, `let({name: query}, body)`", args.len(), expr.span));
+        };
+        let entries = match &bindings.node {
+            Node::Array(items) if bindings.head() == Some("object") => match items.get(1).map(|item| &item.node) {
+                Some(Node::Object(entries)) => entries,
+                _ => return Err(bindings_expected(bindings.span)),
+            },
+            _ => return Err(bindings_expected(bindings.span)),
+        };
+        let outer = self.scope.len();
+        let mut values = Vec::with_capacity(entries.len());
+        for (key, value) in entries {
+            check_name(&key.name, key.span)?;
+            values.push(self.query(value)?);
+            self.scope.push(key.name.clone());
+        }
+        let body = self.query(body)?;
+        self.scope.truncate(outer);
+        Ok(Plan::Let(values.into(), Box::new(body)))
+    }
+
+    /// `$name.a.b`.
+    fn variable(&mut self, args: &[Expr], span: Span) -> Result<Plan> {
+        let Some((Expr { node: Node::String(name), .. }, keys)) = args.split_first() else {
+            return Err(Error::new(Code::UnknownVariable, "A variable needs a name").with_span(span));
+        };
+        let base = self.binding(name, span)?;
+        if keys.is_empty() {
+            return Ok(base);
+        }
+        let path = self.path(keys)?;
+        Ok(Plan::Pipe(Box::new([base, Plan::Get(path)])))
+    }
+
+    fn binding(&self, name: &str, span: Span) -> Result<Plan> {
+        if let Some(index) = self.scope.iter().rposition(|bound| **bound == *name) {
+            return Ok(Plan::Variable(index));
+        }
+        if let Some(cell) = parameter(self.names.params, name) {
+            return Ok(Plan::Parameter(cell));
+        }
+        match name {
+            "root" => Ok(Plan::Root),
+            _ => Err(self.unknown_variable(name, span)),
+        }
+    }
+
+    fn unknown_variable(&self, name: &str, span: Span) -> Error {
+        let bound = self.scope.iter().map(|name| &**name);
+        let known: Vec<&str> = bound.chain(parameter_names(self.names.params)).chain(["root"]).collect();
+        let near = suggest::nearest(name, known.iter().copied()).into_iter().map(|name| format!("${name}")).collect();
+        let error = Error::new(Code::UnknownVariable, format!("Unknown variable '${name}'")).with_span(span);
+        let error = error.with_label("no parameter or `let` has this name").with_suggestions(near);
+        match error.help() {
+            None => error.with_help(format!("give it as a parameter, or bind it: `let({{{name}: ...}}, ...)`")),
+            Some(_) => error,
+        }
+    }
+
+    fn function(&mut self, function: FunctionRef, expr: &Expr, args: &[Expr]) -> Result<Plan> {
+        let id = self.begin(&function, expr.span);
+        let mut plans = Vec::with_capacity(args.len());
+        let mut at = 0;
+        while at < args.len() {
+            let Some(param) = self.param(&function, args, at) else { break };
+            plans.push(self.argument(function.row(), param, &args[at..])?);
+            at += 1 + usize::from(param.kind == Kind::Pattern);
+        }
+        Ok(Plan::Call(Box::new(Call { function, args: plans.into(), id, span: expr.span })))
+    }
+
+    fn begin(&mut self, function: &FunctionRef, span: Span) -> usize {
+        self.calls.push((function.row().name.into(), span));
+        self.calls.len() - 1
+    }
+
+    /// The parameter that an argument is for. Functions that take the piped value ignore surplus arguments
+    /// uncompiled; the others compile and ignore them.
+    fn param(&mut self, function: &FunctionRef, args: &[Expr], at: usize) -> Option<&'static Param> {
+        const SURPLUS: &Param = &Param::query("surplus");
+        let row = function.row();
+        let known = row.params.get(at).or_else(|| row.params.last().filter(|last| last.is_many));
+        if known.is_none() && matches!(row.body, Body::Piped(_)) {
+            self.surplus.push((row.signature(), args[at].span));
+            return None;
+        }
+        known.or(Some(SURPLUS))
+    }
+
+    fn argument(&mut self, function: &Function, param: &Param, args: &[Expr]) -> Result<Plan> {
+        match param.kind {
+            Kind::Query => self.query(&args[0]),
+            Kind::Static => self.fixed(function, param, &args[0]).map(Plan::Constant),
+            Kind::Path => self.path_argument(function, &args[0]),
+            Kind::Pattern => self.pattern(function, param, args),
+        }
+    }
+
+    fn path_argument(&mut self, function: &Function, arg: &Expr) -> Result<Plan> {
+        match &arg.node {
+            Node::Array(items) if arg.head() == Some("get") && items.len() > 1 => self.path(&items[1..]).map(Plan::Get),
+            _ => {
+                let error = Error::new(Code::ArgumentKind, format!("A path expected in `{}`", function.signature()));
+                Err(error.with_span(arg.span).with_label("not a path").with_help(path_help(arg)))
+            }
+        }
+    }
+
+    /// A constant, or a parameter of the request.
+    fn fixed(&mut self, function: &Function, param: &Param, arg: &Expr) -> Result<Constant> {
+        match &arg.node {
+            Node::Array(items) if arg.head() == Some("$") => self.fixed_parameter(function, param, items, arg.span),
+            Node::Array(_) | Node::Object(_) => Err(static_expected(function, param, arg.span)),
+            node => Ok(constant(node)),
+        }
+    }
+
+    fn fixed_parameter(&self, function: &Function, param: &Param, items: &[Expr], span: Span) -> Result<Constant> {
+        let [_, Expr { node: Node::String(name), .. }] = items else {
+            return Err(static_expected(function, param, span));
+        };
+        match self.binding(name, span)? {
+            Plan::Parameter(cell) => {
+                scalar(self.names.params, cell).ok_or_else(|| static_expected(function, param, span))
+            }
+            _ => Err(static_expected(function, param, span)),
+        }
+    }
+
+    fn pattern(&mut self, function: &Function, param: &Param, args: &[Expr]) -> Result<Plan> {
+        let pattern = self.fixed(function, param, &args[0])?;
+        let flags = args.get(1).map(|flags| self.fixed(function, param, flags)).transpose()?;
+        let text = |constant: &Constant| convert::to_text(constant.value());
+        let flags = flags.as_ref().map(text).unwrap_or_default();
+        let regex = Regex::new(&text(&pattern), &flags).map_err(|error| {
+            let is_flag = error.code() == Code::BadRegexFlag;
+            let place = if is_flag { args.get(1).unwrap_or(&args[0]) } else { &args[0] };
+            error.with_span(place.span)
+        })?;
+        Ok(Plan::Pattern(Box::new(regex)))
+    }
+
+    fn unknown(&self, name: &str, span: Span) -> Error {
+        let error = Error::new(Code::UnknownFunction, format!("Unknown function '{name}'"));
+        let error = error.with_span(span).with_label("unknown function");
+        let known = (self.names.all)();
+        if let Some(help) = suggest::habit(name).filter(|habit| known.contains(&habit.function)) {
+            return error.with_help(help.text()).with_suggestions(vec![help.function.to_owned()]);
+        }
+        let near = suggest::nearest(name, known.iter().copied());
+        match near.is_empty() {
+            true => error.with_help("`pidq functions` lists all functions"),
+            false => error.with_suggestions(near.into_iter().map(str::to_owned).collect()),
+        }
+    }
+}
+
+fn constant(node: &Node) -> Constant {
+    match node {
+        Node::Bool(value) => Constant::Bool(*value),
+        Node::Number(value) => Constant::Number(*value),
+        Node::String(text) => Constant::Text(text.clone()),
+        _ => Constant::Null,
+    }
+}
+
+/// One key of a path: any JSON value stands for its text, as in JavaScript.
+fn key(expr: &Expr) -> Key {
+    let name = literal_text(&expr.node);
+    let is_digits = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit());
+    let is_plain = name == "0" || !name.starts_with('0');
+    let index = (is_digits && is_plain).then(|| name.parse().ok()).flatten();
+    Key { name: name.into(), index, span: expr.span }
+}
+
+fn literal_text(node: &Node) -> String {
+    match node {
+        Node::Array(items) => {
+            let items = items.iter().map(|item| match item.node {
+                Node::Null => String::new(),
+                _ => literal_text(&item.node),
+            });
+            items.collect::<Vec<_>>().join(",")
+        }
+        Node::Object(_) => "[object Object]".into(),
+        _ => convert::to_text(constant(node).value()),
+    }
+}
+
+/// The value of a parameter of the request.
+fn parameter(params: &Arena, name: &str) -> Option<crate::arena::Cell> {
+    match params.root().kind() {
+        CellKind::Object(id) => params.field(id, name),
+        _ => None,
+    }
+}
+
+fn parameter_names(params: &Arena) -> impl Iterator<Item = &str> {
+    let keys = match params.root().kind() {
+        CellKind::Object(id) => params.keys(id),
+        _ => &[],
+    };
+    keys.iter().map(|key| params.symbol_text(*key))
+}
+
+/// The constant that a parameter of the request is; nothing for lists and objects.
+fn scalar(params: &Arena, cell: crate::arena::Cell) -> Option<Constant> {
+    use crate::value::Value;
+    match Value::stored(params, cell) {
+        Value::Array(_) | Value::Object(_) => None,
+        Value::Bool(value) => Some(Constant::Bool(value)),
+        Value::Number(number) => Some(Constant::Number(number.value())),
+        Value::String(text) => Some(Constant::Text(text.into())),
+        Value::Null | Value::Undefined => Some(Constant::Null),
+    }
+}
+
+fn bare_object(expr: &Expr) -> Error {
+    let mut shown = String::new();
+    json::to_json(expr, &mut shown);
+    let message = format!("Function notation [\"object\", {{...}}] expected but got {shown}");
+    Error::new(Code::ObjectNotation, message).with_span(expr.span)
+}
+
+/// `object(...)` written as a call. The reference takes the parts of its argument for entries.
+fn object_call(expr: &Expr, args: &[Expr]) -> Error {
+    let error = match args.first().map(|arg| &arg.node) {
+        Some(Node::Array(items)) => items.iter().find(|item| matches!(item.node, Node::Object(_))).map(bare_object),
+        _ => None,
+    };
+    let error = error.unwrap_or_else(|| {
+        Error::new(Code::ArgumentKind, "An object literal expected in `object`").with_span(expr.span)
+    });
+    error.with_help("write `{a: .x}` instead of `object(...)`")
+}
+
+fn static_expected(function: &Function, param: &Param, span: Span) -> Error {
+    let message = format!("A constant expected for `{}` in `{}`", param.name, function.signature());
+    let error = Error::new(Code::StaticArgument, message).with_span(span).with_label("is a query");
+    error.with_help("write a number or a text, or give a parameter: `$name`")
+}
+
+fn bindings_expected(span: Span) -> Error {
+    let message = "An object literal expected as first argument of `let`";
+    Error::new(Code::ArgumentKind, message).with_span(span).with_help("write `let({name: query}, body)`")
+}
+
+fn check_name(name: &str, span: Span) -> Result<()> {
+    if !name.starts_with('_') && name != "root" {
+        return Ok(());
+    }
+    let message = format!("The name '{name}' is reserved");
+    Err(Error::new(Code::UnknownVariable, message).with_span(span).with_help("choose another name"))
+}
+
+fn arity(name: &str, expected: &str, got: usize, span: Span) -> Error {
+    let message =
+        format!("Function '{name}' takes {expected}, but got {got} argument{}", if got == 1 { "" } else { "s" });
+    Error::new(Code::ArgumentCount, message).with_span(span)
+}
+
+fn path_help(arg: &Expr) -> String {
+    match &arg.node {
+        Node::String(name) => format!("write `.{name}`"),
+        _ => "write a path such as `.tag` or `.attributes.size`".into(),
+    }
+}

@@ -1,0 +1,125 @@
+//! A function of the language: one row of a table, with everything that parser, help, docs and tests need.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::Cx;
+use super::plan::Plan;
+use crate::error::Result;
+use crate::value::Value;
+
+/// A function of the language.
+pub struct Function {
+    /// The name that queries use.
+    pub name: &'static str,
+    /// The parameters, in order.
+    pub params: &'static [Param],
+    /// One sentence that says what it gives.
+    pub summary: &'static str,
+    /// `query => result`: printed in the docs, run as a test.
+    pub example: &'static str,
+    pub(crate) body: Body,
+}
+
+/// How a function runs.
+pub(crate) enum Body {
+    /// The arguments are evaluated first: `eq`, `add`, `round`.
+    Strict(StrictBody),
+    /// The function takes the piped value and evaluates its arguments itself: `filter`, `map`, `sort`.
+    Piped(for<'a> fn(&mut Cx<'a>, Value<'a>, &'a [Plan]) -> Result<Value<'a>>),
+    /// Given by the embedding program: piped value and evaluated arguments.
+    Custom(Arc<CustomBody>),
+    /// Known to the compiler: `get`, `pipe`, `object`, `array`, `let`.
+    Form,
+}
+
+/// A function of its evaluated arguments.
+pub(crate) type StrictBody = for<'a> fn(&mut Cx<'a>, &[Value<'a>]) -> Result<Value<'a>>;
+
+/// What an embedding program may give as a function.
+pub(crate) type CustomBody = dyn for<'a> Fn(&mut Cx<'a>, Value<'a>, &[Value<'a>]) -> Result<Value<'a>> + Send + Sync;
+
+impl Function {
+    /// A function of the embedding program: it gets the piped value and its evaluated arguments.
+    ///
+    /// Loops in it should pay with [`Cx::spend`], so that limits hold.
+    pub fn new(
+        name: &'static str,
+        body: impl for<'a> Fn(&mut Cx<'a>, Value<'a>, &[Value<'a>]) -> Result<Value<'a>> + Send + Sync + 'static,
+    ) -> Function {
+        const ARGUMENTS: &[Param] = &[Param::query("argument").many()];
+        Function { name, params: ARGUMENTS, summary: "", example: "", body: Body::Custom(Arc::new(body)) }
+    }
+
+    /// `name(a, b?)`.
+    pub fn signature(&self) -> String {
+        let params: Vec<String> = self.params.iter().map(Param::to_string).collect();
+        format!("{}({})", self.name, params.join(", "))
+    }
+}
+
+impl fmt::Debug for Function {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.signature())
+    }
+}
+
+/// A parameter of a function.
+#[derive(Clone, Copy, Debug)]
+pub struct Param {
+    /// What it is called in the docs.
+    pub name: &'static str,
+    pub(crate) kind: Kind,
+    pub(crate) is_optional: bool,
+    pub(crate) is_many: bool,
+}
+
+/// What an argument may be.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Kind {
+    /// A query on the current data.
+    Query,
+    /// A constant or a parameter of the request.
+    Static,
+    /// A path such as `.a.b`, taken as it stands.
+    Path,
+    /// A regular expression; the flags are the argument after it.
+    Pattern,
+}
+
+impl Param {
+    pub(crate) const fn query(name: &'static str) -> Param {
+        Param { name, kind: Kind::Query, is_optional: false, is_many: false }
+    }
+
+    pub(crate) const fn constant(name: &'static str) -> Param {
+        Param { kind: Kind::Static, ..Param::query(name) }
+    }
+
+    pub(crate) const fn path(name: &'static str) -> Param {
+        Param { kind: Kind::Path, ..Param::query(name) }
+    }
+
+    pub(crate) const fn pattern(name: &'static str) -> Param {
+        Param { kind: Kind::Pattern, ..Param::query(name) }
+    }
+
+    pub(crate) const fn optional(self) -> Param {
+        Param { is_optional: true, ..self }
+    }
+
+    pub(crate) const fn many(self) -> Param {
+        Param { is_many: true, is_optional: true, ..self }
+    }
+}
+
+impl fmt::Display for Param {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mark = match (self.is_many, self.is_optional) {
+            (true, _) => "...",
+            (false, true) => "?",
+            _ => "",
+        };
+        write!(f, "{}{mark}", self.name)
+    }
+}

@@ -1,0 +1,98 @@
+//! A query whose names are bound: what runs.
+
+use std::sync::Arc;
+
+use super::function::Function;
+use crate::arena::Cell;
+use crate::error::Span;
+use crate::regex::Regex;
+use crate::value::Value;
+
+/// A part of a query, ready to run. As deep as the query was nested, so bounded.
+#[derive(Debug)]
+pub(crate) enum Plan {
+    Constant(Constant),
+    Get(Path),
+    Pipe(Box<[Plan]>),
+    Array(Box<[Plan]>),
+    Object(Fields),
+    Call(Box<Call>),
+    Let(Box<[Plan]>, Box<Plan>),
+    /// The place of a binding of `let`, counted from the outermost.
+    Variable(usize),
+    /// A value that was given with the query.
+    Parameter(Cell),
+    /// The input of the whole query.
+    Root,
+    Pattern(Box<Regex>),
+}
+
+/// A constant of the query text.
+#[derive(Clone, Debug)]
+pub(crate) enum Constant {
+    Null,
+    Bool(bool),
+    Number(f64),
+    Text(Box<str>),
+}
+
+impl Constant {
+    pub fn value(&self) -> Value<'_> {
+        match self {
+            Constant::Null => Value::Null,
+            Constant::Bool(value) => Value::Bool(*value),
+            Constant::Number(value) => Value::number(*value),
+            Constant::Text(text) => Value::String(text),
+        }
+    }
+}
+
+/// `.a.b`: keys, and the number of the first one among all keys of the query.
+#[derive(Debug)]
+pub(crate) struct Path {
+    pub keys: Box<[Key]>,
+    pub first: usize,
+}
+
+/// One key of a path.
+#[derive(Clone, Debug)]
+pub(crate) struct Key {
+    pub name: Box<str>,
+    /// The place in a list that the key names, if it is one.
+    pub index: Option<u32>,
+    pub span: Span,
+}
+
+/// `{a: ...}`: distinct keys in JavaScript's order.
+#[derive(Debug)]
+pub(crate) struct Fields {
+    pub names: Box<[Box<str>]>,
+    pub values: Box<[Plan]>,
+    pub record: usize,
+}
+
+/// A function and its arguments.
+#[derive(Debug)]
+pub(crate) struct Call {
+    pub function: FunctionRef,
+    pub args: Box<[Plan]>,
+    /// The number of the call in the query.
+    pub id: usize,
+    pub span: Span,
+}
+
+/// A row of our tables, or one that a `Dialect` was given.
+#[derive(Clone, Debug)]
+pub(crate) enum FunctionRef {
+    Standard(&'static Function),
+    Custom(Arc<Function>),
+}
+
+impl FunctionRef {
+    pub fn row(&self) -> &Function {
+        match self {
+            FunctionRef::Standard(function) => function,
+            FunctionRef::Custom(function) => function,
+        }
+    }
+}

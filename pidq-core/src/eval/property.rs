@@ -1,0 +1,106 @@
+//! Reading properties: `.a.b`.
+//!
+//! Hot: runs once per value and condition. Thousands of objects share a shape, so a key is looked up once per shape.
+
+use super::Cx;
+use super::plan::{Key, Path};
+use crate::error::{Code, Error, Result};
+use crate::value::{Array, Fields, Object, Value, prototype};
+
+/// What a part of a path has seen: the last shape and where its key is in it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cache {
+    shape: u32,
+    slot: u32,
+    /// An object was asked for the key; one had it.
+    asked: bool,
+    found: bool,
+}
+
+/// No shape, no slot.
+const NONE: u32 = u32::MAX;
+
+impl Default for Cache {
+    fn default() -> Self {
+        Cache { shape: NONE, slot: NONE, asked: false, found: false }
+    }
+}
+
+impl<'a> Cx<'a> {
+    /// The value at a path; `null` where a part of it is missing.
+    pub(crate) fn get(&mut self, path: &'a Path, input: Value<'a>) -> Result<Value<'a>> {
+        let mut value = input;
+        for (at, key) in path.keys.iter().enumerate() {
+            value = self.property(value, key, path.first + at)?;
+        }
+        Ok(if let Value::Undefined = value { Value::Null } else { value })
+    }
+
+    /// The value of one key; `null` where it is missing.
+    fn property(&mut self, holder: Value<'a>, key: &'a Key, cache: usize) -> Result<Value<'a>> {
+        self.spend(1)?;
+        let found = match holder {
+            Value::Undefined | Value::Null => return Ok(Value::Null),
+            Value::Object(object) => self.field(object, key, cache),
+            Value::Array(array) => item(array, key),
+            _ => None,
+        };
+        match found {
+            Some(value) => Ok(value),
+            None => missing(holder, key),
+        }
+    }
+
+    fn field(&mut self, object: Object<'a>, key: &'a Key, cache: usize) -> Option<Value<'a>> {
+        let value = match object.0 {
+            Fields::Stored(arena, id) if std::ptr::eq(arena, self.document) => {
+                let shape = arena.shape(id);
+                let cache = &mut self.caches[cache];
+                if cache.shape != shape.0 {
+                    cache.shape = shape.0;
+                    let symbol = arena.find_symbol(&key.name);
+                    cache.slot = symbol.and_then(|symbol| arena.slot(shape, symbol)).unwrap_or(NONE);
+                }
+                let first = arena.container(id).first;
+                (cache.slot != NONE).then(|| Value::stored(arena, arena.cell(first + cache.slot)))
+            }
+            _ => object.get(&key.name),
+        };
+        let cache = &mut self.caches[cache];
+        cache.asked = true;
+        cache.found |= value.is_some();
+        value
+    }
+
+    /// Whether objects were asked for a part of a path and none had it.
+    pub(crate) fn never_found(&self, property: usize) -> bool {
+        self.caches[property].asked && !self.caches[property].found
+    }
+}
+
+fn item<'a>(array: Array<'a>, key: &Key) -> Option<Value<'a>> {
+    key.index.and_then(|index| array.get(index as usize))
+}
+
+/// A missing property is `null`, but the reference refuses what JavaScript would find on a prototype.
+fn missing<'a>(holder: Value<'a>, key: &Key) -> Result<Value<'a>> {
+    let is_character = matches!((holder, key.index), (Value::String(text), Some(index))
+        if (index as usize) < crate::value::convert::utf16_len(text));
+    if !is_character && !prototype::has(holder, &key.name) {
+        return Ok(Value::Null);
+    }
+    let error = Error::new(Code::UnsupportedProperty, format!("Unsupported property \"{}\"", key.name))
+        .with_span(key.span)
+        .with_label(format!("not a property of {} value", article(holder.type_name())));
+    Err(match (holder, &*key.name) {
+        (Value::Array(_) | Value::String(_), "length") => error.with_help("the number of items is `size()`"),
+        (Value::Array(_), name) => error.with_help(format!("to call a function, pipe into it: `| {name}()`")),
+        (Value::String(_), _) if is_character => error.with_help("a part of a text is `substring(text, start, end)`"),
+        _ => error,
+    })
+}
+
+fn article(noun: &str) -> String {
+    let vowel = matches!(noun.as_bytes(), [b'a' | b'e' | b'i' | b'o' | b'u', ..]);
+    format!("{} {noun}", if vowel { "an" } else { "a" })
+}

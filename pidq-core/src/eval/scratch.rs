@@ -1,0 +1,54 @@
+//! The memory of a run.
+
+use bumpalo::Bump;
+
+/// The working memory of runs. What a run builds lives here and is freed at once.
+///
+/// Reuse one for many runs ([`Scratch::reset`]): touching fresh memory costs more than filling it.
+#[derive(Default)]
+pub struct Scratch {
+    bump: Bump,
+}
+
+impl Scratch {
+    /// An empty scratch. Takes memory when it is first used.
+    pub fn new() -> Scratch {
+        Scratch::default()
+    }
+
+    /// Frees what earlier runs have built, and keeps the memory for the next.
+    pub fn reset(&mut self) {
+        self.bump.reset();
+    }
+
+    /// Bytes taken from the system.
+    pub fn size(&self) -> usize {
+        self.bump.allocated_bytes()
+    }
+
+    /// Lets the scratch grow to `bytes` at most; it keeps what it has.
+    pub(crate) fn limit(&self, bytes: usize) {
+        self.bump.set_allocation_limit(Some(bytes));
+    }
+
+    pub(crate) fn slice<T: Copy>(&self, items: &[T]) -> Option<&[T]> {
+        if items.is_empty() {
+            return Some(&[]);
+        }
+        self.bump.try_alloc_slice_copy(items).ok().map(|items| &*items)
+    }
+
+    pub(crate) fn text(&self, text: &str) -> Option<&str> {
+        self.bump.try_alloc_str(text).ok().map(|text| &*text)
+    }
+
+    pub(crate) fn one<T: Copy>(&self, value: T) -> Option<&T> {
+        self.bump.try_alloc(value).ok().map(|value| &*value)
+    }
+}
+
+impl std::fmt::Debug for Scratch {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Scratch({} bytes)", self.size())
+    }
+}

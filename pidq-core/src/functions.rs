@@ -1,0 +1,34 @@
+//! The functions of the language: all tables together.
+
+mod array;
+mod logic;
+mod number;
+mod object;
+mod regex;
+mod string;
+
+use crate::eval::function::Function;
+
+/// The tables of JSON Query 5.1.1, as the manual groups them.
+const JSON_QUERY: &[(&str, &[Function])] = &[
+    ("structure", object::FUNCTIONS),
+    ("lists", array::FUNCTIONS),
+    ("logic", logic::FUNCTIONS),
+    ("numbers", number::FUNCTIONS),
+    ("texts", string::FUNCTIONS),
+    ("patterns", regex::FUNCTIONS),
+];
+
+/// Parts of the language that look like functions.
+const FORMS: &[(&str, &[Function])] = &[("bindings", object::BINDINGS)];
+
+/// The functions of a profile, in groups.
+pub(crate) fn groups(with_extensions: bool) -> impl Iterator<Item = (&'static str, &'static [Function])> {
+    let extensions = if with_extensions { FORMS } else { &[] };
+    JSON_QUERY.iter().chain(extensions).copied()
+}
+
+/// The function of a name.
+pub(crate) fn find(name: &str, with_extensions: bool) -> Option<&'static Function> {
+    groups(with_extensions).flat_map(|(_, rows)| rows).find(|row| row.name == name)
+}

@@ -1,0 +1,399 @@
+//! Lists: keeping, changing, sorting, grouping.
+
+use hashbrown::{DefaultHashBuilder, HashTable};
+use std::hash::{BuildHasher, Hash, Hasher};
+
+use crate::error::{Code, Error, Result};
+use crate::eval::Cx;
+use crate::eval::build::Entries;
+use crate::eval::function::{Body, Function, Param};
+use crate::eval::plan::Plan;
+use crate::value::{Array, Items, Value, compare, convert};
+
+pub(crate) const FUNCTIONS: &[Function] = &[
+    Function {
+        name: "filter",
+        params: &[Param::query("condition")],
+        summary: "The items for which a condition holds.",
+        example: "[1, 2, 3] | filter(get() > 1) => [2,3]",
+        body: Body::Piped(filter),
+    },
+    Function {
+        name: "flatten",
+        params: &[],
+        summary: "The list with the items of its lists in their place, one level deep.",
+        example: "[1, [2, [3]]] | flatten() => [1,2,[3]]",
+        body: Body::Piped(flatten),
+    },
+    Function {
+        name: "groupBy",
+        params: &[Param::query("key")],
+        summary: "An object of lists: the items under each value of a key.",
+        example: r#"[{a: "x"}, {a: "y"}, {a: "x"}] | groupBy(.a) | mapValues(size()) => {"x":2,"y":1}"#,
+        body: Body::Piped(group_by),
+    },
+    Function {
+        name: "keyBy",
+        params: &[Param::query("key")],
+        summary: "An object of items: the first one under each value of a key.",
+        example: r#"[{a: "x", b: 1}] | keyBy(.a) => {"x":{"a":"x","b":1}}"#,
+        body: Body::Piped(key_by),
+    },
+    Function {
+        name: "limit",
+        params: &[Param::constant("count")],
+        summary: "The first items.",
+        example: "[1, 2, 3] | limit(2) => [1,2]",
+        body: Body::Piped(limit),
+    },
+    Function {
+        name: "map",
+        params: &[Param::query("value")],
+        summary: "The list with each item replaced.",
+        example: "[1, 2] | map(get() * 10) => [10,20]",
+        body: Body::Piped(map),
+    },
+    Function {
+        name: "reverse",
+        params: &[],
+        summary: "The items from last to first.",
+        example: "[1, 2] | reverse() => [2,1]",
+        body: Body::Piped(reverse),
+    },
+    Function {
+        name: "size",
+        params: &[],
+        summary: "The number of items of a list, of UTF-16 units of a text.",
+        example: "[7, 8] | size() => 2",
+        body: Body::Piped(size),
+    },
+    Function {
+        name: "sort",
+        params: &[Param::query("key").optional(), Param::constant("direction").optional()],
+        summary: r#"The items by a key: booleans, numbers, texts, the rest; "desc" for the greatest first. Stable."#,
+        example: r#"[1, 3, 2] | sort(get(), "desc") => [3,2,1]"#,
+        body: Body::Piped(sort),
+    },
+    Function {
+        name: "uniq",
+        params: &[],
+        summary: "The items without repetitions; the first one of equal items stays.",
+        example: "[1, 2, 1] | uniq() => [1,2]",
+        body: Body::Piped(uniq),
+    },
+    Function {
+        name: "uniqBy",
+        params: &[Param::query("key")],
+        summary: "The first item of each value of a key.",
+        example: r#"[{a: 1, b: 1}, {a: 1, b: 2}] | uniqBy(.a) => [{"a":1,"b":1}]"#,
+        body: Body::Piped(uniq_by),
+    },
+];
+
+/// The list that a function works on.
+pub(super) fn list(input: Value<'_>) -> Result<Array<'_>> {
+    input.as_array().ok_or_else(|| array_expected(input))
+}
+
+/// The error of a function that was given something else than a list.
+pub(super) fn array_expected(input: Value<'_>) -> Error {
+    let error = Error::new(Code::ArrayExpected, "Array expected").with_label(format!("got {}", input.type_name()));
+    match input {
+        Value::Object(_) => error.with_help("the items of an object are `values()`"),
+        Value::Null | Value::Undefined => error.with_help("check the path before it: a missing property is null"),
+        _ => error,
+    }
+}
+
+/// The value of an argument that may be missing.
+fn optional<'a>(cx: &mut Cx<'a>, args: &'a [Plan], at: usize, input: Value<'a>) -> Result<Value<'a>> {
+    args.get(at).map_or(Ok(Value::Undefined), |arg| cx.eval(arg, input))
+}
+
+/// Adds the path of the item that a function failed on.
+fn at_item<'a>(result: Result<Value<'a>>, array: Array<'a>, at: usize) -> Result<Value<'a>> {
+    result.map_err(|error| match array.get(at).and_then(Value::container) {
+        Some((arena, id)) if error.data_path().is_none() => error.with_data_path(arena.path_of(id)),
+        _ => error,
+    })
+}
+
+/// Hot: once per item. Items of a stored list are kept by their places, so that they are written as one copy.
+fn filter<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
+    let array = list(input)?;
+    let Some(condition) = args.first() else { return Ok(input) };
+    if let Items::Stored(arena, base) = array.0 {
+        let mut rows: Vec<u32> = Vec::new();
+        for (row, cell) in arena.items(base).iter().enumerate() {
+            cx.spend(1)?;
+            let kept = at_item(cx.eval(condition, Value::stored(arena, *cell)), array, row)?;
+            if kept.is_truthy() {
+                rows.push(row as u32);
+            }
+        }
+        return cx.rows(arena, base, &rows);
+    }
+    let base = cx.mark();
+    for (at, item) in array.iter().enumerate() {
+        cx.spend(1)?;
+        if at_item(cx.eval(condition, item), array, at)?.is_truthy() {
+            cx.push(item)?;
+        }
+    }
+    cx.list(base)
+}
+
+fn map<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
+    let array = list(input)?;
+    let base = cx.mark();
+    for (at, item) in array.iter().enumerate() {
+        cx.spend(1)?;
+        let value = at_item(optional(cx, args, 0, item), array, at)?;
+        cx.push(value)?;
+    }
+    cx.list(base)
+}
+
+fn flatten<'a>(cx: &mut Cx<'a>, input: Value<'a>, _: &'a [Plan]) -> Result<Value<'a>> {
+    let array = list(input)?;
+    let base = cx.mark();
+    for item in array.iter() {
+        cx.spend(1)?;
+        match item {
+            Value::Array(inner) => collect(cx, inner.iter())?,
+            other => cx.push(other)?,
+        }
+    }
+    cx.list(base)
+}
+
+fn collect<'a>(cx: &mut Cx<'a>, values: impl Iterator<Item = Value<'a>>) -> Result<()> {
+    for value in values {
+        cx.spend(1)?;
+        cx.push(value)?;
+    }
+    Ok(())
+}
+
+fn reverse<'a>(cx: &mut Cx<'a>, input: Value<'a>, _: &'a [Plan]) -> Result<Value<'a>> {
+    let array = list(input)?;
+    let base = cx.mark();
+    collect(cx, (0..array.len()).rev().map(|at| array.get(at).unwrap_or(Value::Undefined)))?;
+    cx.list(base)
+}
+
+fn size<'a>(cx: &mut Cx<'a>, input: Value<'a>, _: &'a [Plan]) -> Result<Value<'a>> {
+    match input {
+        Value::Array(array) => Ok(Value::number(array.len() as f64)),
+        Value::String(text) => {
+            cx.spend_bytes(text.len())?;
+            Ok(Value::number(convert::utf16_len(text) as f64))
+        }
+        Value::Null | Value::Undefined => Err(array_expected(input)),
+        Value::Object(object) => Ok(object.get("length").unwrap_or(Value::Undefined)),
+        _ => Ok(Value::Undefined),
+    }
+}
+
+fn limit<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
+    let count = convert::to_number(optional(cx, args, 0, input)?).max(0.0) as usize;
+    let array = match input {
+        Value::Array(array) => array,
+        Value::String(text) => return cx.text(|out| write_units(out, text, count)).map(Value::String),
+        _ => return Err(array_expected(input)),
+    };
+    match array.0 {
+        _ if count >= array.len() => return Ok(input),
+        Items::Rows(rows) => return cx.rows(rows.arena, rows.base, &rows.rows[..count]),
+        Items::Built(list) => return cx.array_of(&list.0[..count]),
+        Items::Stored(..) => {}
+    }
+    let base = cx.mark();
+    collect(cx, array.iter().take(count))?;
+    cx.list(base)
+}
+
+fn write_units(out: &mut impl std::fmt::Write, text: &str, count: usize) -> std::fmt::Result {
+    write!(out, "{}", convert::utf16_slice(text, 0, count))
+}
+
+/// A value to sort by, and where its item stands.
+#[derive(Clone, Copy)]
+struct Keyed<'a> {
+    key: Value<'a>,
+    item: Value<'a>,
+}
+
+fn sort<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
+    let array = list(input)?;
+    let descends = matches!(optional(cx, args, 1, input)?, Value::String("desc"));
+    cx.hold(array.len() * size_of::<Keyed<'_>>())?;
+    let mut items = Vec::with_capacity(array.len());
+    for (at, item) in array.iter().enumerate() {
+        cx.spend(1)?;
+        let key = match args.first() {
+            Some(key) => at_item(cx.eval(key, item), array, at)?,
+            None => item,
+        };
+        items.push(Keyed { key, item });
+    }
+    sort_items(cx, &mut items, descends)?;
+    let base = cx.mark();
+    collect(cx, items.iter().map(|keyed| keyed.item))?;
+    cx.release(array.len() * size_of::<Keyed<'_>>());
+    cx.list(base)
+}
+
+/// Sorts stably. Pays for the comparisons in advance: so many steps as a binary merge needs at most.
+fn sort_items<'a>(cx: &mut Cx<'a>, items: &mut [Keyed<'a>], descends: bool) -> Result<()> {
+    let longest = items.iter().map(|keyed| keyed.key.as_str().map_or(0, str::len)).max().unwrap_or(0);
+    let comparisons = items.len() as u64 * u64::from(usize::BITS - items.len().leading_zeros());
+    cx.spend(comparisons * (1 + longest as u64 / 64) / 4)?;
+    items.sort_by(|a, b| match descends {
+        false => compare::sort_order(a.key, b.key),
+        true => compare::sort_order(b.key, a.key),
+    });
+    Ok(())
+}
+
+/// The items of a list, the characters of a text: what JavaScript iterates.
+fn iterable<'a>(cx: &mut Cx<'a>, input: Value<'a>) -> Result<Array<'a>> {
+    let Value::String(text) = input else { return list(input) };
+    let base = cx.mark();
+    collect(cx, text.char_indices().map(|(at, c)| Value::String(&text[at..at + c.len_utf8()])))?;
+    list(cx.list(base)?)
+}
+
+fn group_by<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
+    let array = iterable(cx, input)?;
+    let mut groups: Entries<'a, Vec<u32>> = Entries::new();
+    for (at, item) in array.iter().enumerate() {
+        cx.spend(1)?;
+        let key = at_item(optional(cx, args, 0, item), array, at)?;
+        let key = cx.text_of(key)?;
+        groups.entry(cx, key, Vec::new)?.push(at as u32);
+    }
+    cx.hold(array.len() * size_of::<u32>())?;
+    let (names, groups) = groups.into_order(cx);
+    let base = cx.mark();
+    for group in &groups {
+        let items = select(cx, array, group)?;
+        cx.push(items)?;
+    }
+    cx.release(array.len() * size_of::<u32>());
+    let keys = cx.keys(&names)?;
+    cx.record(keys, base)
+}
+
+/// Some items of a list, by their places.
+fn select<'a>(cx: &mut Cx<'a>, array: Array<'a>, places: &[u32]) -> Result<Value<'a>> {
+    match array.0 {
+        Items::Stored(arena, base) => cx.rows(arena, base, places),
+        Items::Rows(rows) => {
+            let places: Vec<u32> = places.iter().map(|at| rows.rows[*at as usize]).collect();
+            cx.rows(rows.arena, rows.base, &places)
+        }
+        Items::Built(list) => {
+            let base = cx.mark();
+            collect(cx, places.iter().map(|at| list.0[*at as usize]))?;
+            cx.list(base)
+        }
+    }
+}
+
+/// The first item under each value of a key.
+fn firsts<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Entries<'a, Value<'a>>> {
+    let array = iterable(cx, input)?;
+    let mut entries = Entries::new();
+    for (at, item) in array.iter().enumerate() {
+        cx.spend(1)?;
+        let key = at_item(optional(cx, args, 0, item), array, at)?;
+        let key = cx.text_of(key)?;
+        entries.entry(cx, key, || item)?;
+    }
+    Ok(entries)
+}
+
+fn key_by<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
+    firsts(cx, input, args)?.into_object(cx)
+}
+
+fn uniq_by<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
+    let (_, items) = firsts(cx, input, args)?.into_order(cx);
+    let base = cx.mark();
+    collect(cx, items.into_iter())?;
+    cx.list(base)
+}
+
+fn uniq<'a>(cx: &mut Cx<'a>, input: Value<'a>, _: &'a [Plan]) -> Result<Value<'a>> {
+    let array = iterable(cx, input)?;
+    let mut seen: HashTable<(u64, Value<'a>)> = HashTable::new();
+    let hasher = DefaultHashBuilder::default();
+    let base = cx.mark();
+    for item in array.iter() {
+        cx.spend(1)?;
+        let hash = shallow_hash(&hasher, item);
+        if is_known(cx, &seen, hash, item)? {
+            continue;
+        }
+        cx.hold(size_of::<(u64, Value<'_>)>())?;
+        seen.insert_unique(hash, (hash, item), |(hash, _)| *hash);
+        cx.push(item)?;
+    }
+    cx.release((seen.len()) * size_of::<(u64, Value<'_>)>());
+    cx.list(base)
+}
+
+fn is_known<'a>(cx: &mut Cx<'a>, seen: &HashTable<(u64, Value<'a>)>, hash: u64, item: Value<'a>) -> Result<bool> {
+    for (other_hash, other) in seen.iter_hash(hash) {
+        if *other_hash == hash && cx.is_equal(*other, item)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// A hash that equal values share. Looks two levels deep: enough to tell rows apart, and bounded.
+fn shallow_hash(hasher: &DefaultHashBuilder, value: Value<'_>) -> u64 {
+    let mut state = hasher.build_hasher();
+    hash_level(value, 2, &mut state);
+    state.finish()
+}
+
+fn hash_level(value: Value<'_>, levels: u32, state: &mut impl Hasher) {
+    /// Fields and items looked at per level.
+    const WIDTH: usize = 16;
+    match value {
+        Value::Undefined => 0u8.hash(state),
+        Value::Null => 1u8.hash(state),
+        Value::Bool(value) => (2u8, value).hash(state),
+        // 0 and -0 are equal.
+        Value::Number(number) => (3u8, (number.value() + 0.0).to_bits()).hash(state),
+        Value::String(text) => (4u8, text).hash(state),
+        // A list may equal an object, and objects with other key orders are equal: sizes and texts at most.
+        Value::Array(array) => {
+            (5u8, array.len()).hash(state);
+            let items = array.iter().take(if levels > 0 && array.len() <= WIDTH { WIDTH } else { 0 });
+            items
+                .zip(0u32..)
+                .map(|(item, at)| field_hash(&at.to_string(), item, levels))
+                .fold(0, u64::wrapping_add)
+                .hash(state);
+        }
+        Value::Object(object) => {
+            (5u8, object.len()).hash(state);
+            if levels == 0 || object.len() > WIDTH {
+                return;
+            }
+            object.iter().map(|(key, value)| field_hash(key, value, levels)).fold(0, u64::wrapping_add).hash(state);
+        }
+    }
+}
+
+/// Independent of the order of the fields around it.
+fn field_hash(key: &str, value: Value<'_>, levels: u32) -> u64 {
+    let mut state = std::hash::DefaultHasher::new();
+    key.hash(&mut state);
+    hash_level(value, levels - 1, &mut state);
+    state.finish()
+}

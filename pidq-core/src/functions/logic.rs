@@ -1,0 +1,188 @@
+//! Comparison, logic and choice.
+
+use std::cmp::Ordering;
+
+use crate::error::{Code, Error, Result};
+use crate::eval::Cx;
+use crate::eval::function::{Body, Function, Param};
+use crate::eval::plan::Plan;
+use crate::value::{Value, compare};
+
+const PAIR: &[Param] = &[Param::query("a"), Param::query("b")];
+const MANY: &[Param] = &[Param::query("condition").many()];
+
+pub(crate) const FUNCTIONS: &[Function] = &[
+    Function {
+        name: "and",
+        params: MANY,
+        summary: "Whether all conditions hold; the later ones are not looked at after one that does not.",
+        example: "2 > 1 and 3 > 1 => true",
+        body: Body::Piped(and),
+    },
+    Function {
+        name: "eq",
+        params: PAIR,
+        summary: "Whether two values are equal, lists and objects by their contents.",
+        example: "[1, 2] == [1, 2] => true",
+        body: Body::Strict(eq),
+    },
+    Function {
+        name: "exists",
+        params: &[Param::path("path")],
+        summary: "Whether there is a property at a path, even one that is null.",
+        example: "{a: null} | exists(.a) => true",
+        body: Body::Piped(exists),
+    },
+    Function {
+        name: "gt",
+        params: PAIR,
+        summary: "Whether a is greater than b, for two numbers, two texts or two booleans.",
+        example: "2 > 1 => true",
+        body: Body::Strict(|_, args| Ok(Value::Bool(order(args) == Some(Ordering::Greater)))),
+    },
+    Function {
+        name: "gte",
+        params: PAIR,
+        summary: "Whether a is greater than b or equal to it.",
+        example: "2 >= 2 => true",
+        body: Body::Strict(|cx, args| or_equal(cx, args, Ordering::Greater)),
+    },
+    Function {
+        name: "if",
+        params: &[Param::query("condition"), Param::query("then"), Param::query("else").optional()],
+        summary: "One of two values. Only null, 0 and false do not hold as a condition.",
+        example: r#"if(1 > 2, "a", "b") => "b""#,
+        body: Body::Piped(choose),
+    },
+    Function {
+        name: "in",
+        params: &[Param::query("value"), Param::query("list")],
+        summary: "Whether a list holds a value.",
+        example: r#""a" in ["a", "b"] => true"#,
+        body: Body::Strict(|cx, args| is_in(cx, args).map(Value::Bool)),
+    },
+    Function {
+        name: "lt",
+        params: PAIR,
+        summary: "Whether a is less than b, for two numbers, two texts or two booleans.",
+        example: "1 < 2 => true",
+        body: Body::Strict(|_, args| Ok(Value::Bool(order(args) == Some(Ordering::Less)))),
+    },
+    Function {
+        name: "lte",
+        params: PAIR,
+        summary: "Whether a is less than b or equal to it.",
+        example: "2 <= 2 => true",
+        body: Body::Strict(|cx, args| or_equal(cx, args, Ordering::Less)),
+    },
+    Function {
+        name: "ne",
+        params: PAIR,
+        summary: "Whether two values differ.",
+        example: "1 != 2 => true",
+        body: Body::Strict(|cx, args| cx.is_equal(arg(args, 0), arg(args, 1)).map(|equal| Value::Bool(!equal))),
+    },
+    Function {
+        name: "not",
+        params: &[Param::query("condition")],
+        summary: "Whether a condition does not hold. null, false, 0 and the empty text do not.",
+        example: "not(1 > 2) => true",
+        body: Body::Strict(|_, args| Ok(Value::Bool(!arg(args, 0).is_truthy_in_javascript()))),
+    },
+    Function {
+        name: "not in",
+        params: &[Param::query("value"), Param::query("list")],
+        summary: "Whether a list does not hold a value.",
+        example: r#""c" not in ["a", "b"] => true"#,
+        body: Body::Strict(|cx, args| is_in(cx, args).map(|found| Value::Bool(!found))),
+    },
+    Function {
+        name: "or",
+        params: MANY,
+        summary: "Whether a condition holds; the later ones are not looked at after one that does.",
+        example: "1 > 2 or 3 > 2 => true",
+        body: Body::Piped(or),
+    },
+];
+
+/// An argument, or no value where it was not given.
+fn arg<'a>(args: &[Value<'a>], at: usize) -> Value<'a> {
+    args.get(at).copied().unwrap_or(Value::Undefined)
+}
+
+fn order(args: &[Value<'_>]) -> Option<Ordering> {
+    compare::partial_order(arg(args, 0), arg(args, 1))
+}
+
+fn eq<'a>(cx: &mut Cx<'a>, args: &[Value<'a>]) -> Result<Value<'a>> {
+    cx.is_equal(arg(args, 0), arg(args, 1)).map(Value::Bool)
+}
+
+fn or_equal<'a>(cx: &mut Cx<'a>, args: &[Value<'a>], wanted: Ordering) -> Result<Value<'a>> {
+    Ok(Value::Bool(order(args) == Some(wanted) || cx.is_equal(arg(args, 0), arg(args, 1))?))
+}
+
+fn and<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
+    until(cx, input, args, false)
+}
+
+fn or<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
+    until(cx, input, args, true)
+}
+
+/// Evaluates conditions until one decides. A single one is returned as it is, none is null, as in the reference.
+fn until<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan], decisive: bool) -> Result<Value<'a>> {
+    match args {
+        [] => return Ok(Value::Null),
+        [only] => return cx.eval(only, input),
+        _ => {}
+    }
+    for condition in args {
+        if cx.eval(condition, input)?.is_truthy_in_javascript() == decisive {
+            return Ok(Value::Bool(decisive));
+        }
+    }
+    Ok(Value::Bool(!decisive))
+}
+
+fn choose<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
+    let condition = match args.first() {
+        Some(condition) => cx.eval(condition, input)?,
+        None => Value::Undefined,
+    };
+    let branch = args.get(if condition.is_truthy() { 1 } else { 2 });
+    branch.map_or(Ok(Value::Undefined), |branch| cx.eval(branch, input))
+}
+
+fn is_in<'a>(cx: &mut Cx<'a>, args: &[Value<'a>]) -> Result<bool> {
+    let Some(list) = arg(args, 1).as_array() else {
+        let found = arg(args, 1).type_name();
+        let error = Error::new(Code::ListExpected, format!("A list expected on the right of `in`, not {found}"));
+        return Err(error.with_help("`contains` looks into texts; `exists(.a)` asks for a key"));
+    };
+    for item in list.iter() {
+        cx.spend(1)?;
+        if cx.is_equal(item, arg(args, 0))? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Follows a path by own properties only. Missing parents give false.
+fn exists<'a>(_: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
+    let Some(Plan::Get(path)) = args.first() else { return Ok(Value::Bool(false)) };
+    let mut holder = input;
+    for key in &path.keys {
+        let found = match holder {
+            Value::Object(object) => object.get(&key.name),
+            Value::Array(array) => key.index.and_then(|index| array.get(index as usize)),
+            _ => None,
+        };
+        match found {
+            Some(value) => holder = value,
+            None => return Ok(Value::Bool(false)),
+        }
+    }
+    Ok(Value::Bool(true))
+}

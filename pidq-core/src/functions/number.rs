@@ -1,0 +1,276 @@
+//! Arithmetic, rounding, and the aggregates of lists of numbers.
+
+use std::fmt::Write;
+
+use crate::error::{Code, Error, Result};
+use crate::eval::Cx;
+use crate::eval::function::{Body, Function, Param};
+use crate::eval::plan::Plan;
+use crate::value::{Array, Value, convert};
+
+const TWO: &[Param] = &[Param::query("left"), Param::query("right")];
+
+pub(crate) const FUNCTIONS: &[Function] = &[
+    Function {
+        name: "abs",
+        params: &[Param::query("value")],
+        summary: "The number without its sign.",
+        example: "abs(-3) => 3",
+        body: Body::Strict(abs),
+    },
+    Function {
+        name: "add",
+        params: TWO,
+        summary: "The sum of two numbers; with a text, list or object on either side, both as one text.",
+        example: "add(2, 3) => 5",
+        body: Body::Strict(add),
+    },
+    Function {
+        name: "average",
+        params: &[],
+        summary: "The average of the numbers of a list, or null for an empty one.",
+        example: "[1, 2, 6] | average() => 3",
+        body: Body::Piped(average),
+    },
+    Function {
+        name: "divide",
+        params: TWO,
+        summary: "The left number divided by the right one.",
+        example: "divide(3, 2) => 1.5",
+        body: Body::Strict(divide),
+    },
+    Function {
+        name: "max",
+        params: &[],
+        summary: "The largest number of a list, or null for an empty one.",
+        example: "[3, 1, 2] | max() => 3",
+        body: Body::Piped(max),
+    },
+    Function {
+        name: "min",
+        params: &[],
+        summary: "The smallest number of a list, or null for an empty one.",
+        example: "[3, 1, 2] | min() => 1",
+        body: Body::Piped(min),
+    },
+    Function {
+        name: "mod",
+        params: TWO,
+        summary: "The rest of a division, with the sign of the left number.",
+        example: "mod(-7, 3) => -1",
+        body: Body::Strict(remainder),
+    },
+    Function {
+        name: "multiply",
+        params: TWO,
+        summary: "The product of two numbers.",
+        example: "multiply(2, 3) => 6",
+        body: Body::Strict(multiply),
+    },
+    Function {
+        name: "number",
+        params: &[Param::query("text")],
+        summary: "The number that a text stands for, or null if it is none.",
+        example: r#"number("2.5") => 2.5"#,
+        body: Body::Strict(number),
+    },
+    Function {
+        name: "pow",
+        params: TWO,
+        summary: "The left number to the power of the right one.",
+        example: "pow(2, 10) => 1024",
+        body: Body::Strict(pow),
+    },
+    Function {
+        name: "prod",
+        params: &[],
+        summary: "The product of the numbers of a list, or null for an empty one.",
+        example: "[2, 3, 4] | prod() => 24",
+        body: Body::Piped(prod),
+    },
+    Function {
+        name: "round",
+        params: &[Param::query("value"), Param::query("digits").optional()],
+        summary: "The number rounded to so many digits after the point.",
+        example: "round(2.345, 2) => 2.35",
+        body: Body::Strict(round),
+    },
+    Function {
+        name: "subtract",
+        params: TWO,
+        summary: "The left number less the right one.",
+        example: "subtract(5, 3) => 2",
+        body: Body::Strict(subtract),
+    },
+    Function {
+        name: "sum",
+        params: &[],
+        summary: "The sum of the numbers of a list: 0 for an empty one.",
+        example: "[1, 2, 3] | sum() => 6",
+        body: Body::Piped(sum),
+    },
+];
+
+fn add<'a>(cx: &mut Cx<'a>, args: &[Value<'a>]) -> Result<Value<'a>> {
+    add_all(cx, argument(args, 0), [argument(args, 1)].into_iter())
+}
+
+fn subtract<'a>(cx: &mut Cx<'a>, args: &[Value<'a>]) -> Result<Value<'a>> {
+    calculate(cx, args, |a, b| a - b)
+}
+
+fn multiply<'a>(cx: &mut Cx<'a>, args: &[Value<'a>]) -> Result<Value<'a>> {
+    calculate(cx, args, |a, b| a * b)
+}
+
+fn divide<'a>(cx: &mut Cx<'a>, args: &[Value<'a>]) -> Result<Value<'a>> {
+    calculate(cx, args, |a, b| a / b)
+}
+
+fn remainder<'a>(cx: &mut Cx<'a>, args: &[Value<'a>]) -> Result<Value<'a>> {
+    calculate(cx, args, |a, b| a % b)
+}
+
+fn pow<'a>(cx: &mut Cx<'a>, args: &[Value<'a>]) -> Result<Value<'a>> {
+    calculate(cx, args, power)
+}
+
+fn calculate<'a>(cx: &mut Cx<'a>, args: &[Value<'a>], combine: fn(f64, f64) -> f64) -> Result<Value<'a>> {
+    let left = number_of(cx, argument(args, 0))?;
+    let right = number_of(cx, argument(args, 1))?;
+    Ok(Value::number(combine(left, right)))
+}
+
+/// JavaScript has NaN where IEEE 754 has 1: for `1 ^ NaN`, and for 1 or -1 to an infinite power.
+fn power(base: f64, exponent: f64) -> f64 {
+    if exponent.is_nan() || (base.abs() == 1.0 && exponent.is_infinite()) {
+        return f64::NAN;
+    }
+    base.powf(exponent)
+}
+
+fn abs<'a>(cx: &mut Cx<'a>, args: &[Value<'a>]) -> Result<Value<'a>> {
+    Ok(Value::number(number_of(cx, argument(args, 0))?.abs()))
+}
+
+fn number<'a>(cx: &mut Cx<'a>, args: &[Value<'a>]) -> Result<Value<'a>> {
+    let number = number_of(cx, argument(args, 0))?;
+    Ok(if number.is_nan() { Value::Null } else { Value::number(number) })
+}
+
+/// Moves the point in the decimal text, as the reference does: so 1.005 rounds to 1.01, though its double is below it.
+///
+/// Nothing else decides what is a number here: a text that has an exponent already gets a second one and is NaN.
+fn round<'a>(cx: &mut Cx<'a>, args: &[Value<'a>]) -> Result<Value<'a>> {
+    let digits = match argument(args, 1) {
+        Value::Undefined => Value::number(0.0),
+        digits => digits,
+    };
+    let shifted = cx.text(|out| {
+        convert::write_text(argument(args, 0), out)?;
+        out.write_char('e')?;
+        convert::write_text(digits, out)
+    })?;
+    let whole = round_half_up(convert::text_to_number(shifted));
+    let back = -number_of(cx, digits)?;
+    let rounded = format!("{}e{}", convert::number_text(whole), convert::number_text(back));
+    Ok(Value::number(convert::text_to_number(&rounded)))
+}
+
+/// `Math.round`. Not `(x + 0.5).floor()`: that sum is inexact just below a half and for large numbers.
+fn round_half_up(number: f64) -> f64 {
+    let below = number.floor();
+    if number - below >= 0.5 { below + 1.0 } else { below }
+}
+
+fn sum<'a>(cx: &mut Cx<'a>, input: Value<'a>, _args: &'a [Plan]) -> Result<Value<'a>> {
+    add_all(cx, Value::number(0.0), expect_list(input)?.iter())
+}
+
+fn average<'a>(cx: &mut Cx<'a>, input: Value<'a>, _args: &'a [Plan]) -> Result<Value<'a>> {
+    let list = expect_list(input)?;
+    let mut items = list.iter();
+    let Some(first) = items.next() else { return Ok(Value::Null) };
+    let total = add_all(cx, first, items)?;
+    Ok(Value::number(number_of(cx, total)? / list.len() as f64))
+}
+
+fn prod<'a>(cx: &mut Cx<'a>, input: Value<'a>, _args: &'a [Plan]) -> Result<Value<'a>> {
+    reduce(cx, input, |a, b| a * b)
+}
+
+// Unlike `f64::min` and `f64::max`, JavaScript's do not skip NaN.
+fn min<'a>(cx: &mut Cx<'a>, input: Value<'a>, _args: &'a [Plan]) -> Result<Value<'a>> {
+    reduce(cx, input, |a, b| if a < b || a.is_nan() { a } else { b })
+}
+
+fn max<'a>(cx: &mut Cx<'a>, input: Value<'a>, _args: &'a [Plan]) -> Result<Value<'a>> {
+    reduce(cx, input, |a, b| if a > b || a.is_nan() { a } else { b })
+}
+
+/// Combines the items as numbers. A single item is the result as it is, whatever it is.
+fn reduce<'a>(cx: &mut Cx<'a>, input: Value<'a>, combine: fn(f64, f64) -> f64) -> Result<Value<'a>> {
+    let mut items = expect_list(input)?.iter();
+    let Some(first) = items.next() else { return Ok(Value::Null) };
+    cx.spend(1)?;
+    if items.len() == 0 {
+        return Ok(first);
+    }
+    let mut total = number_of(cx, first)?;
+    for item in items {
+        cx.spend(1)?;
+        total = combine(total, number_of(cx, item)?);
+    }
+    Ok(Value::number(total))
+}
+
+/// JavaScript's `+` from left to right. From the first text on all is one text, so it is written in one go.
+fn add_all<'a>(
+    cx: &mut Cx<'a>,
+    start: Value<'a>,
+    mut items: impl ExactSizeIterator<Item = Value<'a>>,
+) -> Result<Value<'a>> {
+    let mut total = start;
+    while let Some(item) = items.next() {
+        cx.spend(1)?;
+        if concatenates(total) || concatenates(item) {
+            cx.spend(items.len() as u64)?;
+            let mut parts = [total, item].into_iter().chain(items);
+            return cx.text(|out| parts.try_for_each(|part| convert::write_text(part, out))).map(Value::String);
+        }
+        total = Value::number(convert::to_number(total) + convert::to_number(item));
+    }
+    Ok(total)
+}
+
+/// Whether `+` with this value makes a text.
+fn concatenates(value: Value<'_>) -> bool {
+    matches!(value, Value::String(_) | Value::Array(_) | Value::Object(_))
+}
+
+/// An argument of a call; missing ones are `undefined`, as in JavaScript.
+pub(super) fn argument<'a>(args: &[Value<'a>], at: usize) -> Value<'a> {
+    args.get(at).copied().unwrap_or(Value::Undefined)
+}
+
+/// `Number(x)`, paid for: a text may be long, and so may be the way to it, as in `[["1"]]`.
+pub(super) fn number_of<'a>(cx: &mut Cx<'a>, value: Value<'a>) -> Result<f64> {
+    let mut inner = value;
+    while let Some(only) = inner.as_array().filter(|array| array.len() == 1).and_then(|array| array.get(0)) {
+        cx.spend(1)?;
+        inner = only;
+    }
+    cx.spend_bytes(inner.as_str().map_or(0, str::len))?;
+    Ok(convert::to_number(value))
+}
+
+/// The list that a function is given.
+pub(super) fn expect_list<'a>(input: Value<'a>) -> Result<Array<'a>> {
+    input.as_array().ok_or_else(|| {
+        let help = match input.type_name() {
+            "null" => "the input is null: a property before it may be missing".to_owned(),
+            name => format!("the input is of type {name}"),
+        };
+        Error::new(Code::ArrayExpected, "Array expected").with_help(help)
+    })
+}

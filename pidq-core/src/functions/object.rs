@@ -1,0 +1,269 @@
+//! Structure: properties, objects, lists of constants, pipes; keys and values of objects.
+
+use crate::error::{Code, Error, Result};
+use crate::eval::Cx;
+use crate::eval::build::Entries;
+use crate::eval::function::{Body, Function, Param};
+use crate::eval::plan::{Path, Plan};
+use crate::value::{Array, Keys, Object, Value};
+
+pub(crate) const FUNCTIONS: &[Function] = &[
+    Function {
+        name: "array",
+        params: &[Param::query("item").many()],
+        summary: "A list of values. Written `[a, b]`.",
+        example: "[1, 1 + 1] => [1,2]",
+        body: Body::Form,
+    },
+    Function {
+        name: "get",
+        params: &[Param::constant("key").many()],
+        summary: "The value at a path, null where there is none. Written `.a.b`; without keys the current value.",
+        example: "{a: {b: 3}} | .a.b => 3",
+        body: Body::Form,
+    },
+    Function {
+        name: "keys",
+        params: &[],
+        summary: "The keys of an object, the places of a list.",
+        example: r#"{a: 1, b: 2} | keys() => ["a","b"]"#,
+        body: Body::Piped(keys),
+    },
+    Function {
+        name: "mapKeys",
+        params: &[Param::query("key")],
+        summary: "The object with each key replaced. Of equal new keys the last value counts.",
+        example: r#"{a: 1} | mapKeys("x" + get()) => {"xa":1}"#,
+        body: Body::Piped(map_keys),
+    },
+    Function {
+        name: "mapObject",
+        params: &[Param::query("entry")],
+        summary: "The object with each entry `{key, value}` replaced.",
+        example: r#"{a: 1} | mapObject({key: .key, value: .value + 1}) => {"a":2}"#,
+        body: Body::Piped(map_object),
+    },
+    Function {
+        name: "mapValues",
+        params: &[Param::query("value")],
+        summary: "The object with each value replaced.",
+        example: r#"{a: 1, b: 2} | mapValues(get() * 10) => {"a":10,"b":20}"#,
+        body: Body::Piped(map_values),
+    },
+    Function {
+        name: "object",
+        params: &[Param::query("entries")],
+        summary: "An object. Written `{key: query}`.",
+        example: r#"{sum: 1 + 2} => {"sum":3}"#,
+        body: Body::Form,
+    },
+    Function {
+        name: "pick",
+        params: &[Param::path("path").many()],
+        summary: "The named properties of an object, or of every object of a list.",
+        example: r#"[{a: 1, b: {c: 2}}] | pick(.a, .b.c) => [{"a":1,"c":2}]"#,
+        body: Body::Piped(pick),
+    },
+    Function {
+        name: "pipe",
+        params: &[Param::query("stage").many()],
+        summary: "Each stage on the result of the one before. Written `a | b`.",
+        example: "[1, 2] | size() => 2",
+        body: Body::Form,
+    },
+    Function {
+        name: "values",
+        params: &[],
+        summary: "The values of an object, the items of a list.",
+        example: "{a: 1, b: 2} | values() => [1,2]",
+        body: Body::Piped(values),
+    },
+];
+
+pub(crate) const BINDINGS: &[Function] = &[Function {
+    name: "let",
+    params: &[Param::query("bindings"), Param::query("body")],
+    summary: "Binds names for a query: `$name` in the body. Later bindings see the earlier ones.",
+    example: "let({a: 2, b: $a * 3}, $a + $b) => 8",
+    body: Body::Form,
+}];
+
+/// A value whose keys can be listed: JavaScript lists those of lists and texts as well, and none of numbers.
+#[derive(Clone, Copy)]
+enum Keyed<'a> {
+    Object(Object<'a>),
+    Array(Array<'a>),
+    None,
+}
+
+impl<'a> Keyed<'a> {
+    fn of(cx: &mut Cx<'a>, value: Value<'a>) -> Result<Keyed<'a>> {
+        match value {
+            Value::Object(object) => Ok(Keyed::Object(object)),
+            Value::Array(array) => Ok(Keyed::Array(array)),
+            Value::String(text) => Ok(cx.units(text)?.as_array().map_or(Keyed::None, Keyed::Array)),
+            Value::Number(_) | Value::Bool(_) => Ok(Keyed::None),
+            Value::Null | Value::Undefined => Err(object_expected(value)),
+        }
+    }
+
+    fn len(self) -> usize {
+        match self {
+            Keyed::Object(object) => object.len(),
+            Keyed::Array(array) => array.len(),
+            Keyed::None => 0,
+        }
+    }
+
+    fn entry(self, cx: &mut Cx<'a>, at: usize) -> Result<(&'a str, Value<'a>)> {
+        cx.spend(1)?;
+        match self {
+            Keyed::Object(object) => Ok((object.key(at), object.value(at))),
+            Keyed::Array(array) => {
+                let name = cx.text(|out| std::fmt::Write::write_fmt(out, format_args!("{at}")))?;
+                Ok((name, array.get(at).unwrap_or(Value::Undefined)))
+            }
+            Keyed::None => Ok(("", Value::Undefined)),
+        }
+    }
+}
+
+impl<'a> Cx<'a> {
+    /// The UTF-16 units of a text, as texts; halves of a surrogate pair become U+FFFD.
+    pub(crate) fn units(&mut self, text: &'a str) -> Result<Value<'a>> {
+        let base = self.mark();
+        for (at, c) in text.char_indices() {
+            self.spend(1)?;
+            let halves = c.len_utf16() == 2;
+            let unit = if halves { "\u{FFFD}" } else { &text[at..at + c.len_utf8()] };
+            for _ in 0..c.len_utf16() {
+                self.push(Value::String(unit))?;
+            }
+        }
+        self.list(base)
+    }
+}
+
+fn object_expected(value: Value<'_>) -> Error {
+    Error::new(Code::ObjectExpected, format!("Object expected, not {}", value.type_name()))
+}
+
+fn keys<'a>(cx: &mut Cx<'a>, input: Value<'a>, _: &'a [Plan]) -> Result<Value<'a>> {
+    let keyed = Keyed::of(cx, input)?;
+    let base = cx.mark();
+    for at in 0..keyed.len() {
+        let (name, _) = keyed.entry(cx, at)?;
+        cx.push(Value::String(name))?;
+    }
+    cx.list(base)
+}
+
+fn values<'a>(cx: &mut Cx<'a>, input: Value<'a>, _: &'a [Plan]) -> Result<Value<'a>> {
+    let keyed = Keyed::of(cx, input)?;
+    if let Keyed::Array(array) = keyed {
+        return Ok(Value::Array(array));
+    }
+    let base = cx.mark();
+    for at in 0..keyed.len() {
+        let (_, value) = keyed.entry(cx, at)?;
+        cx.push(value)?;
+    }
+    cx.list(base)
+}
+
+/// The value of an argument that may be missing.
+fn optional<'a>(cx: &mut Cx<'a>, args: &'a [Plan], input: Value<'a>) -> Result<Value<'a>> {
+    args.first().map_or(Ok(Value::Undefined), |arg| cx.eval(arg, input))
+}
+
+fn map_keys<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
+    let keyed = Keyed::of(cx, input)?;
+    let mut entries = Entries::new();
+    for at in 0..keyed.len() {
+        let (name, value) = keyed.entry(cx, at)?;
+        let key = optional(cx, args, Value::String(name))?;
+        let key = cx.text_of(key)?;
+        *entries.entry(cx, key, || value)? = value;
+    }
+    entries.into_object(cx)
+}
+
+fn map_values<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
+    let keyed = Keyed::of(cx, input)?;
+    let base = cx.mark();
+    let mut names = Vec::with_capacity(keyed.len());
+    for at in 0..keyed.len() {
+        let (name, value) = keyed.entry(cx, at)?;
+        names.push(name);
+        let value = optional(cx, args, value)?;
+        cx.push(value)?;
+    }
+    let keys = cx.keys(&names)?;
+    cx.record(keys, base)
+}
+
+fn map_object<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
+    let keyed = Keyed::of(cx, input)?;
+    let pair = cx.keys(&["key", "value"])?;
+    let mut entries = Entries::new();
+    for at in 0..keyed.len() {
+        let (name, value) = keyed.entry(cx, at)?;
+        let base = cx.mark();
+        cx.push(Value::String(name))?;
+        cx.push(value)?;
+        let entry = cx.record(pair, base)?;
+        let entry = optional(cx, args, entry)?;
+        let (key, value) = entry_parts(cx, entry)?;
+        *entries.entry(cx, key, || value)? = value;
+    }
+    entries.into_object(cx)
+}
+
+fn entry_parts<'a>(cx: &mut Cx<'a>, entry: Value<'a>) -> Result<(&'a str, Value<'a>)> {
+    if entry.is_null() {
+        let error = Error::new(Code::EntryExpected, "Entry `{key, value}` expected, not null");
+        return Err(error.with_help("give `{key: ..., value: ...}`"));
+    }
+    let part = |name| entry.as_object().and_then(|object| object.get(name)).unwrap_or(Value::Undefined);
+    Ok((cx.text_of(part("key"))?, part("value")))
+}
+
+fn pick<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
+    let paths: Vec<&'a Path> =
+        args.iter().filter_map(|arg| if let Plan::Get(path) = arg { Some(path) } else { None }).collect();
+    let picks = Picks::new(cx, &paths)?;
+    let Some(array) = input.as_array() else { return picks.of(cx, input) };
+    let base = cx.mark();
+    for item in array.iter() {
+        let picked = picks.of(cx, item)?;
+        cx.push(picked)?;
+    }
+    cx.list(base)
+}
+
+/// What `pick` takes, and under which keys. Of two paths with one key the last value counts, at the first place.
+struct Picks<'a> {
+    keys: &'a Keys<'a>,
+    paths: Vec<&'a Path>,
+}
+
+impl<'a> Picks<'a> {
+    fn new(cx: &mut Cx<'a>, paths: &[&'a Path]) -> Result<Picks<'a>> {
+        let mut entries = Entries::new();
+        for path in paths {
+            let name = path.keys.last().map_or("undefined", |key| &key.name);
+            *entries.entry(cx, name, || *path)? = *path;
+        }
+        let (names, paths) = entries.into_order(cx);
+        Ok(Picks { keys: cx.keys(&names)?, paths })
+    }
+
+    fn of(&self, cx: &mut Cx<'a>, item: Value<'a>) -> Result<Value<'a>> {
+        let base = cx.mark();
+        for path in &self.paths {
+            let value = cx.get(path, item)?;
+            cx.push(value)?;
+        }
+        cx.record(self.keys, base)
+    }
+}

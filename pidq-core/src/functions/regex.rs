@@ -1,0 +1,152 @@
+//! Regular expressions: whether a text matches, and what in it does.
+
+use hashbrown::HashSet;
+
+use super::string::expect_text;
+use crate::error::{Code, Error, Result};
+use crate::eval::Cx;
+use crate::eval::function::{Body, Function, Param};
+use crate::eval::plan::Plan;
+use crate::regex::{Captures, Regex};
+use crate::value::{Keys, Value};
+
+const PARAMS: &[Param] = &[Param::query("text"), Param::pattern("pattern"), Param::constant("flags").optional()];
+
+pub(crate) const FUNCTIONS: &[Function] = &[
+    Function {
+        name: "match",
+        params: PARAMS,
+        summary: "The first match of a pattern: its text and its groups; null if there is none.",
+        example: r#"match("P-101", "([A-Z])-([0-9]+)") => {"value":"P-101","groups":["P","101"]}"#,
+        body: Body::Piped(first_match),
+    },
+    Function {
+        name: "matchAll",
+        params: PARAMS,
+        summary: "All matches of a pattern.",
+        example: r#"matchAll("1-2", "[0-9]") => [{"value":"1"},{"value":"2"}]"#,
+        body: Body::Piped(all_matches),
+    },
+    Function {
+        name: "regex",
+        params: PARAMS,
+        summary: "Whether a text has a match of a pattern.",
+        example: r#"regex("P-101", "^P-[0-9]+$") => true"#,
+        body: Body::Piped(is_match),
+    },
+];
+
+fn is_match<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
+    let (text, regex) = arguments(cx, input, args)?;
+    let text = cx.text_of(text)?;
+    pay(cx, regex, text)?;
+    regex.is_match(text, cx.limits().backtracks).map(Value::Bool)
+}
+
+fn first_match<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
+    let (text, regex) = arguments(cx, input, args)?;
+    let text = expect_text(text)?;
+    match search(cx, regex, text, 0)? {
+        Some(captures) => Shape::new(cx, regex)?.object(cx, text, &captures),
+        None => Ok(Value::Null),
+    }
+}
+
+fn all_matches<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
+    let (text, regex) = arguments(cx, input, args)?;
+    let text = expect_text(text)?;
+    let shape = Shape::new(cx, regex)?;
+    let base = cx.mark();
+    let mut start = 0;
+    while let Some(captures) = search(cx, regex, text, start)? {
+        let found = shape.object(cx, text, &captures)?;
+        cx.push(found)?;
+        start = captures.next_start(text);
+    }
+    cx.list(base)
+}
+
+/// The value to search in, and the compiled pattern. The flags are a part of that.
+fn arguments<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<(Value<'a>, &'a Regex)> {
+    let [text, Plan::Pattern(regex), ..] = args else {
+        let error = Error::new(Code::ArgumentCount, "A text and a pattern expected");
+        return Err(error.with_help("write the pattern as a text: `regex(.tag, \"^P-\")`"));
+    };
+    Ok((cx.eval(text, input)?, regex))
+}
+
+fn search<'a>(cx: &mut Cx<'a>, regex: &Regex, text: &str, start: usize) -> Result<Option<Captures>> {
+    pay(cx, regex, text)?;
+    regex.captures(text, start, cx.limits().backtracks)
+}
+
+fn pay(cx: &mut Cx<'_>, regex: &Regex, text: &str) -> Result<()> {
+    cx.spend((text.len() as u64).saturating_mul(regex.cost()) / 64 + 1)
+}
+
+/// What the matches of a pattern have in common: the keys of the objects that describe them.
+struct Shape<'a> {
+    keys: &'a Keys<'a>,
+    groups: &'a [Option<String>],
+    /// The names of groups, if there are any.
+    names: Option<&'a Keys<'a>>,
+}
+
+impl<'a> Shape<'a> {
+    fn new(cx: &mut Cx<'a>, regex: &'a Regex) -> Result<Shape<'a>> {
+        let groups = regex.group_names();
+        cx.spend(groups.len() as u64)?;
+        let mut seen = HashSet::new();
+        let names: Vec<&'a str> =
+            groups.iter().flatten().map(String::as_str).filter(|name| seen.insert(*name)).collect();
+        let count = 1 + usize::from(!groups.is_empty()) + usize::from(!names.is_empty());
+        let keys = cx.keys(&["value", "groups", "namedGroups"][..count])?;
+        let names = if names.is_empty() { None } else { Some(cx.keys(&names)?) };
+        Ok(Shape { keys, groups, names })
+    }
+
+    /// The object that describes a match.
+    fn object(&self, cx: &mut Cx<'a>, text: &'a str, captures: &Captures) -> Result<Value<'a>> {
+        cx.spend(self.groups.len() as u64)?;
+        let base = cx.mark();
+        cx.push(group(text, captures, 0))?;
+        if !self.groups.is_empty() {
+            let groups = self.list(cx, text, captures)?;
+            cx.push(groups)?;
+        }
+        if let Some(names) = self.names {
+            let named = self.named(cx, names, text, captures)?;
+            cx.push(named)?;
+        }
+        cx.record(self.keys, base)
+    }
+
+    fn list(&self, cx: &mut Cx<'a>, text: &'a str, captures: &Captures) -> Result<Value<'a>> {
+        let base = cx.mark();
+        for at in 1..=self.groups.len() {
+            cx.push(group(text, captures, at))?;
+        }
+        cx.list(base)
+    }
+
+    /// A name may come twice, in branches that exclude each other: the one that has matched counts.
+    fn named(&self, cx: &mut Cx<'a>, names: &'a Keys<'a>, text: &'a str, captures: &Captures) -> Result<Value<'a>> {
+        let base = cx.mark();
+        for _ in names.names {
+            cx.push(Value::Undefined)?;
+        }
+        for (at, name) in self.groups.iter().enumerate() {
+            let slot = name.as_ref().and_then(|name| names.slot(name));
+            let value = group(text, captures, at + 1);
+            if let (Some(slot), Value::String(_)) = (slot, value) {
+                cx.collected(base)[slot] = value;
+            }
+        }
+        cx.record(names, base)
+    }
+}
+
+/// The text of a group, a part of the searched one; no value where the group has not matched.
+fn group<'a>(text: &'a str, captures: &Captures, at: usize) -> Value<'a> {
+    captures.get(at).and_then(|range| text.get(range)).map_or(Value::Undefined, Value::String)
+}

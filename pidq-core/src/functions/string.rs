@@ -1,0 +1,173 @@
+//! Texts: splitting, cutting, joining, and what a value is as text.
+
+use std::fmt::{self, Write};
+
+use super::number::{argument, expect_list, number_of};
+use crate::error::{Code, Error, Result};
+use crate::eval::Cx;
+use crate::eval::build::LimitedText;
+use crate::eval::function::{Body, Function, Param};
+use crate::eval::plan::Plan;
+use crate::value::convert::Slice;
+use crate::value::{Array, Value, convert};
+
+pub(crate) const FUNCTIONS: &[Function] = &[
+    Function {
+        name: "join",
+        params: &[Param::constant("separator").optional()],
+        summary: "The items of a list as one text, with a separator between them.",
+        example: r#"["P", 101] | join("-") => "P-101""#,
+        body: Body::Piped(join),
+    },
+    Function {
+        name: "split",
+        params: &[Param::query("text"), Param::query("separator").optional()],
+        summary: "The parts of a text between separators; without one, its words.",
+        example: r#"split("a-b", "-") => ["a","b"]"#,
+        body: Body::Strict(split),
+    },
+    Function {
+        name: "string",
+        params: &[Param::query("value")],
+        summary: "The value as text.",
+        example: r#"string(2.50) => "2.5""#,
+        body: Body::Strict(string),
+    },
+    Function {
+        name: "substring",
+        params: &[Param::query("text"), Param::query("start"), Param::query("end").optional()],
+        summary: "The part of a text or list from start to before end; a negative end counts from the back.",
+        example: r#"substring("P-101A", 2, -1) => "101""#,
+        body: Body::Strict(substring),
+    },
+];
+
+fn join<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
+    let list = expect_list(input)?;
+    let separator = match args.first() {
+        Some(separator) => cx.eval(separator, input)?,
+        None => Value::String(""),
+    };
+    let separator = cx.text_of(separator)?;
+    cx.spend(list.len() as u64)?;
+    cx.text(|out| write_joined(list, separator, out)).map(Value::String)
+}
+
+fn write_joined(list: Array<'_>, separator: &str, out: &mut LimitedText) -> fmt::Result {
+    for (at, item) in list.iter().enumerate() {
+        if at > 0 {
+            out.write_str(separator)?;
+        }
+        if !item.is_null() {
+            convert::write_text(item, out)?;
+        }
+    }
+    Ok(())
+}
+
+fn split<'a>(cx: &mut Cx<'a>, args: &[Value<'a>]) -> Result<Value<'a>> {
+    let text = expect_text(argument(args, 0))?;
+    cx.spend_bytes(text.len())?;
+    let separator = match argument(args, 1) {
+        Value::Undefined => return words(cx, text),
+        separator => cx.text_of(separator)?,
+    };
+    match separator {
+        "" => units(cx, text),
+        _ => texts(cx, text.split(separator)),
+    }
+}
+
+fn words<'a>(cx: &mut Cx<'a>, text: &'a str) -> Result<Value<'a>> {
+    let text = text.trim_matches(convert::is_space);
+    if text.is_empty() {
+        return texts(cx, [""].into_iter());
+    }
+    texts(cx, text.split(convert::is_space).filter(|word| !word.is_empty()))
+}
+
+/// Single UTF-16 units. A character outside the basic plane has two, and neither is a character.
+fn units<'a>(cx: &mut Cx<'a>, text: &'a str) -> Result<Value<'a>> {
+    const HALVES: [&str; 2] = ["\u{FFFD}"; 2];
+    let base = cx.mark();
+    for (at, c) in text.char_indices() {
+        let unit = [&text[at..at + c.len_utf8()]];
+        let units: &[&'a str] = if c.len_utf16() == 2 { &HALVES } else { &unit };
+        for unit in units {
+            cx.spend(1)?;
+            cx.push(Value::String(unit))?;
+        }
+    }
+    cx.list(base)
+}
+
+fn texts<'a>(cx: &mut Cx<'a>, parts: impl Iterator<Item = &'a str>) -> Result<Value<'a>> {
+    let base = cx.mark();
+    for part in parts {
+        cx.spend(1)?;
+        cx.push(Value::String(part))?;
+    }
+    cx.list(base)
+}
+
+/// No argument at all is the empty text, as `String()` is; an argument without a value would be `"undefined"`.
+fn string<'a>(cx: &mut Cx<'a>, args: &[Value<'a>]) -> Result<Value<'a>> {
+    match args.first() {
+        Some(value) => cx.text_of(*value).map(Value::String),
+        None => Ok(Value::String("")),
+    }
+}
+
+fn substring<'a>(cx: &mut Cx<'a>, args: &[Value<'a>]) -> Result<Value<'a>> {
+    match argument(args, 0) {
+        Value::Array(list) => {
+            let (start, end) = bounds(cx, args, list.len())?;
+            part_of_list(cx, list, start, end)
+        }
+        value => {
+            let text = expect_text(value)?;
+            cx.spend_bytes(text.len())?;
+            let (start, end) = bounds(cx, args, convert::utf16_len(text))?;
+            part_of_text(cx, text, start, end)
+        }
+    }
+}
+
+/// Start and end of a part as JavaScript's `slice(Math.max(start, 0), end)` has them.
+fn bounds<'a>(cx: &mut Cx<'a>, args: &[Value<'a>], len: usize) -> Result<(usize, usize)> {
+    // Casts cut fractions off, and take NaN and all below 0 for 0; so does JavaScript for the start.
+    let start = number_of(cx, argument(args, 1))? as usize;
+    let end = match argument(args, 2) {
+        Value::Undefined => len as f64,
+        end => number_of(cx, end)?.trunc(),
+    };
+    let end = if end < 0.0 { len as f64 + end } else { end };
+    Ok((start, (end as usize).min(len)))
+}
+
+fn part_of_list<'a>(cx: &mut Cx<'a>, list: Array<'a>, start: usize, end: usize) -> Result<Value<'a>> {
+    let base = cx.mark();
+    for item in (start..end).filter_map(|at| list.get(at)) {
+        cx.spend(1)?;
+        cx.push(item)?;
+    }
+    cx.list(base)
+}
+
+fn part_of_text<'a>(cx: &mut Cx<'a>, text: &'a str, start: usize, end: usize) -> Result<Value<'a>> {
+    match convert::utf16_slice(text, start, end) {
+        Slice::Part(part) => Ok(Value::String(part)),
+        halves => cx.text(|out| write!(out, "{halves}")).map(Value::String),
+    }
+}
+
+/// The text that a function is given.
+pub(super) fn expect_text<'a>(value: Value<'a>) -> Result<&'a str> {
+    value.as_str().ok_or_else(|| {
+        let help = match value.type_name() {
+            "null" => "the value is null: a property may be missing".to_owned(),
+            name => format!("the value is of type {name}: `string(...)` makes a text of it"),
+        };
+        Error::new(Code::StringExpected, "String expected").with_help(help)
+    })
+}

@@ -1,0 +1,59 @@
+//! A document, read once and then only asked. Plain JSON is a graph without nodes.
+
+use crate::arena::{Arena, load};
+use crate::error::Result;
+use crate::limits::MAX_DEPTH;
+use crate::value::Value;
+
+/// A document: immutable, shared between threads freely, dropped without recursion.
+#[derive(Debug)]
+pub struct Graph {
+    arena: Arena,
+}
+
+impl Graph {
+    /// Reads a document: strict JSON (RFC 8259) in UTF-8, nested at most 512 levels.
+    ///
+    /// # Errors
+    /// `PQ5001` not JSON, `PQ5002` above 4 GiB, `PQ5003` nested too deeply, `PQ5004` not UTF-8; all with the place.
+    pub fn from_json(json: impl Into<Vec<u8>>) -> Result<Graph> {
+        Graph::from_json_within(json, MAX_DEPTH)
+    }
+
+    /// As [`Graph::from_json`], nested at most `max_depth` levels.
+    ///
+    /// # Errors
+    /// As [`Graph::from_json`].
+    pub fn from_json_within(json: impl Into<Vec<u8>>, max_depth: usize) -> Result<Graph> {
+        load::load(json.into(), max_depth).map(|arena| Graph { arena })
+    }
+
+    /// The whole document.
+    pub fn root(&self) -> Value<'_> {
+        Value::stored(&self.arena, self.arena.root())
+    }
+
+    /// The document as it came.
+    pub fn source(&self) -> &str {
+        self.arena.source()
+    }
+
+    /// All keys of objects, in the order of their first appearance: for completions.
+    pub fn keys(&self) -> impl Iterator<Item = &str> {
+        self.arena.all_keys()
+    }
+
+    /// How many keys stand twice in their object. The last value counts.
+    pub fn duplicate_keys(&self) -> usize {
+        self.arena.duplicate_keys()
+    }
+
+    /// Bytes of memory kept, without the document itself.
+    pub fn size(&self) -> usize {
+        self.arena.size()
+    }
+
+    pub(crate) fn arena(&self) -> &Arena {
+        &self.arena
+    }
+}

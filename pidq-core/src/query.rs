@@ -1,0 +1,344 @@
+//! The doors of the engine: `Dialect` knows a language, `Query` is a compiled text, `Outcome` what a run gives.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::arena::{Arena, load};
+use crate::error::{Code, Error, Result, Span, Warning};
+use crate::eval::compile::{Compiled, Names, compile};
+use crate::eval::function::Function;
+use crate::eval::plan::FunctionRef;
+use crate::eval::{Cx, Scratch};
+use crate::functions;
+use crate::graph::Graph;
+use crate::limits::{Limits, MAX_PARAMS, MAX_PARAMS_SIZE};
+use crate::suggest;
+use crate::syntax::operators::{Operator, Operators};
+use crate::syntax::print::PrintOptions;
+use crate::syntax::{Expr, Profile, format, json, print, text};
+use crate::value::{Value, write};
+
+/// A language: functions and operators.
+#[derive(Clone, Debug)]
+pub struct Dialect {
+    profile: Profile,
+    operators: Arc<Operators>,
+    custom: Vec<Arc<Function>>,
+}
+
+impl Dialect {
+    /// pidq: JSON Query 5.1.1 with `$name`, `let`, comments and more functions.
+    pub fn standard() -> Dialect {
+        Dialect { profile: Profile::Pidq, operators: Arc::new(Operators::standard().clone()), custom: Vec::new() }
+    }
+
+    /// JSON Query 5.1.1 and nothing else.
+    pub fn json_query() -> Dialect {
+        Dialect { profile: Profile::JsonQuery, ..Dialect::standard() }
+    }
+
+    /// The language with one more function, which replaces one of the same name.
+    pub fn with_function(mut self, function: Function) -> Dialect {
+        self.custom.insert(0, Arc::new(function));
+        self
+    }
+
+    /// The language with more operators, each for the function of its name.
+    ///
+    /// # Errors
+    /// `PQ1009` where an anchor is not an operator.
+    pub fn with_operators(mut self, operators: &[Operator]) -> Result<Dialect> {
+        self.operators = Arc::new(Operators::with(operators)?);
+        Ok(self)
+    }
+
+    /// The functions, in the groups of the manual.
+    pub fn functions(&self) -> impl Iterator<Item = &Function> {
+        let standard = functions::groups(self.profile == Profile::Pidq).flat_map(|(_, rows)| rows);
+        self.custom.iter().map(|function| &**function).chain(standard)
+    }
+
+    /// Compiles a text.
+    ///
+    /// # Errors
+    /// `PQ0xxx` syntax, `PQ1xxx` names and arguments.
+    pub fn parse(&self, text: &str) -> Result<Query> {
+        self.parse_with(text, "{}")
+    }
+
+    /// Compiles a text with parameters, a JSON object: `$name` is its member `name`.
+    ///
+    /// # Errors
+    /// As [`Dialect::parse`], and `PQ5xxx` for the parameters.
+    pub fn parse_with(&self, text: &str, params: &str) -> Result<Query> {
+        let expr = text::parse(text, &self.operators, self.profile).map_err(|error| error.locate(text))?;
+        self.compile(expr, text, params)
+    }
+
+    /// Compiles a query in JSON format: `["size"]`.
+    ///
+    /// # Errors
+    /// As [`Dialect::parse`].
+    pub fn compile_json(&self, json_query: &str) -> Result<Query> {
+        self.compile_json_with(json_query, "{}")
+    }
+
+    /// Compiles a query in JSON format with parameters.
+    ///
+    /// # Errors
+    /// As [`Dialect::parse_with`].
+    pub fn compile_json_with(&self, json_query: &str, params: &str) -> Result<Query> {
+        self.compile(json::from_json(json_query)?, json_query, params)
+    }
+
+    /// A text in JSON format. Functions are not looked up.
+    ///
+    /// # Errors
+    /// `PQ0xxx`.
+    pub fn tree(&self, text: &str) -> Result<String> {
+        let expr = text::parse(text, &self.operators, self.profile).map_err(|error| error.locate(text))?;
+        let mut tree = String::new();
+        json::to_json(&expr, &mut tree);
+        Ok(tree)
+    }
+
+    /// A query in JSON format as text, exactly as the reference implementation prints it.
+    ///
+    /// # Errors
+    /// `PQ0xxx` and `PQ1002` where it is not a query.
+    pub fn stringify(&self, json_query: &str, options: &PrintOptions) -> Result<String> {
+        print::stringify(&json::from_json(json_query)?, options, &self.operators)
+    }
+
+    /// A text in our layout. Comments are kept; the query stays the same.
+    ///
+    /// # Errors
+    /// `PQ0xxx`.
+    pub fn format(&self, text: &str) -> Result<String> {
+        format::format(text, &self.operators, self.profile).map_err(|error| error.locate(text))
+    }
+
+    fn compile(&self, expr: Expr, source: &str, params: &str) -> Result<Query> {
+        let params = read_params(params)?;
+        let find = |name: &str| self.find(name);
+        let all = || self.functions().map(|function| function.name).collect();
+        let names = Names { find: &find, all: &all, params: &params };
+        let compiled = compile(&expr, &names).map_err(|error| error.locate(source))?;
+        Ok(Query { compiled, expr, source: source.into(), params, operators: self.operators.clone() })
+    }
+
+    fn find(&self, name: &str) -> Option<FunctionRef> {
+        if let Some(custom) = self.custom.iter().find(|function| function.name == name) {
+            return Some(FunctionRef::Custom(custom.clone()));
+        }
+        functions::find(name, self.profile == Profile::Pidq).map(FunctionRef::Standard)
+    }
+}
+
+impl Default for Dialect {
+    fn default() -> Self {
+        Dialect::standard()
+    }
+}
+
+fn read_params(params: &str) -> Result<Arena> {
+    if params.len() > MAX_PARAMS_SIZE {
+        let message = format!("The parameters are larger than {MAX_PARAMS_SIZE} bytes");
+        return Err(Error::new(Code::InputTooLarge, message));
+    }
+    let arena = load::load(params.into(), crate::limits::MAX_NESTING)?;
+    match Value::stored(&arena, arena.root()).as_object().map(crate::value::Object::len) {
+        Some(count) if count <= MAX_PARAMS => Ok(arena),
+        Some(_) => Err(Error::new(Code::InputTooLarge, format!("More than {MAX_PARAMS} parameters"))),
+        None => Err(Error::new(Code::NotJson, "The parameters are not a JSON object")),
+    }
+}
+
+/// A compiled query: immutable, shared between threads freely, run as often as you like.
+///
+/// ```
+/// use pidq_core::{Graph, Limits, Query};
+///
+/// let graph = Graph::from_json(r#"[{"tag": "P-101"}, {"tag": "V-7"}]"#)?;
+/// let query = Query::parse(r#"filter(.tag == "V-7") | size()"#)?;
+/// assert_eq!(query.to_json(&graph, Limits::default())?, "1");
+/// # Ok::<(), pidq_core::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Query {
+    compiled: Compiled,
+    expr: Expr,
+    source: Box<str>,
+    params: Arena,
+    operators: Arc<Operators>,
+}
+
+impl Query {
+    /// Compiles a text in the standard dialect.
+    ///
+    /// # Errors
+    /// `PQ0xxx` syntax, `PQ1xxx` names and arguments.
+    pub fn parse(text: &str) -> Result<Query> {
+        Dialect::standard().parse(text)
+    }
+
+    /// Compiles a text with parameters, a JSON object.
+    ///
+    /// # Errors
+    /// As [`Dialect::parse_with`].
+    pub fn with_params(text: &str, params: &str) -> Result<Query> {
+        Dialect::standard().parse_with(text, params)
+    }
+
+    /// Compiles a query in JSON format.
+    ///
+    /// # Errors
+    /// As [`Query::parse`].
+    pub fn from_json(json_query: &str) -> Result<Query> {
+        Dialect::standard().compile_json(json_query)
+    }
+
+    /// Runs the query on a document. What it builds lives in `scratch`.
+    ///
+    /// # Errors
+    /// `PQ2xxx` evaluation, `PQ4xxx` limits.
+    pub fn run<'a>(&'a self, graph: &'a Graph, scratch: &'a Scratch, limits: Limits<'a>) -> Result<Outcome<'a>> {
+        let mut cx = self.start(graph, scratch, limits);
+        let result = cx.eval(&self.compiled.plan, graph.root());
+        let value = result.map_err(|error| self.explain_error(error, &cx))?;
+        Ok(Outcome { value, warnings: self.warnings(graph, &cx), fuel: cx.fuel_used(), output: limits.output })
+    }
+
+    /// Runs the query and prints the result as JSON.
+    ///
+    /// # Errors
+    /// As [`Query::run`].
+    pub fn to_json(&self, graph: &Graph, limits: Limits<'_>) -> Result<String> {
+        let scratch = Scratch::new();
+        let mut text = Vec::new();
+        self.run(graph, &scratch, limits)?.write_json(&mut text)?;
+        String::from_utf8(text).map_err(|_| Error::new(Code::Panic, "A result that is not UTF-8"))
+    }
+
+    /// Runs the query and shows its calls with the rows they gave and the fuel they took.
+    ///
+    /// # Errors
+    /// As [`Query::run`].
+    pub fn explain(&self, graph: &Graph, limits: Limits<'_>) -> Result<String> {
+        let scratch = Scratch::new();
+        let mut cx = self.start(graph, &scratch, limits);
+        let result = cx.eval(&self.compiled.plan, graph.root());
+        result.map_err(|error| self.explain_error(error, &cx))?;
+        Ok(self.table(&cx))
+    }
+
+    /// The query in JSON format.
+    pub fn tree(&self) -> String {
+        let mut tree = String::new();
+        json::to_json(&self.expr, &mut tree);
+        tree
+    }
+
+    /// The text that it was compiled from.
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    fn start<'a>(&'a self, graph: &'a Graph, scratch: &'a Scratch, limits: Limits<'a>) -> Cx<'a> {
+        Cx::new(graph.arena(), &self.params, scratch, limits, self.compiled.sizes)
+    }
+
+    /// One line a call: indented by nesting, with its cost.
+    fn table(&self, cx: &Cx<'_>) -> String {
+        let calls = self.compiled.calls.iter().zip(cx.costs());
+        let lines = calls.map(|((name, span), cost)| {
+            let shown: String = self.source[span.range(&self.source)].split_whitespace().collect::<Vec<_>>().join(" ");
+            let shown: String = if shown.is_empty() { name.clone() } else { shown.chars().take(60).collect() };
+            let depth = self.compiled.calls.iter().filter(|(_, outer)| is_inside(*span, *outer)).count();
+            format!(
+                "{:<64} runs {:<8} rows {:<8} fuel {}\n",
+                "  ".repeat(depth) + &shown,
+                cost.runs,
+                cost.rows,
+                cost.fuel
+            )
+        });
+        lines.chain([format!("total fuel {}\n", cx.fuel_used())]).collect()
+    }
+
+    /// Line and column of the place, and for a limit the call that spent most.
+    fn explain_error(&self, error: Error, cx: &Cx<'_>) -> Error {
+        let most = cx.costs().iter().zip(&self.compiled.calls).max_by_key(|(cost, _)| cost.fuel);
+        let error = match most {
+            Some((cost, (name, _))) if error.code().stage() == crate::error::Stage::Limit && cost.fuel > 0 => {
+                error.with_spent_most(format!("`{name}` ({} steps)", cost.fuel))
+            }
+            _ => error,
+        };
+        error.locate(&self.source)
+    }
+
+    /// What looks like a mistake: fields that no object had, arguments that nothing reads, keys given twice.
+    fn warnings(&self, graph: &Graph, cx: &Cx<'_>) -> Vec<Warning> {
+        let mut warnings: Vec<Warning> = Vec::new();
+        for (at, (name, span)) in self.compiled.properties.iter().enumerate() {
+            if cx.never_found(at) && !warnings.iter().any(|warning| warning.is_about(name)) {
+                warnings.push(unknown_field(graph, name, *span));
+            }
+        }
+        for (signature, span) in &self.compiled.surplus {
+            let message = format!("an argument is ignored: `{signature}`");
+            warnings.push(Warning { code: "PQW03", message, span: Some(*span), help: None });
+        }
+        if graph.duplicate_keys() > 0 {
+            let message = format!(
+                "{} keys of the input stand twice in their object; the last one counts",
+                graph.duplicate_keys()
+            );
+            warnings.push(Warning { code: "PQW10", message, span: None, help: None });
+        }
+        warnings
+    }
+}
+
+fn is_inside(inner: Span, outer: Span) -> bool {
+    inner != outer && outer.start <= inner.start && inner.end <= outer.end
+}
+
+fn unknown_field(graph: &Graph, name: &str, span: Span) -> Warning {
+    let near = suggest::nearest(name, graph.keys().filter(|key| *key != name));
+    let help = near.first().map(|near| format!("did you mean `.{near}`?"));
+    Warning { code: "PQW01", message: format!("no object had a field `{name}`"), span: Some(span), help }
+}
+
+impl fmt::Display for Query {
+    /// The query as text; compiling it again gives the same query.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&format::print(&self.expr, &self.operators).map_err(|_| fmt::Error)?)
+    }
+}
+
+/// What a run gives.
+#[derive(Debug)]
+pub struct Outcome<'a> {
+    /// The result.
+    pub value: Value<'a>,
+    /// What looks like a mistake in the query. Never changes the result.
+    pub warnings: Vec<Warning>,
+    /// Steps taken.
+    pub fuel: u64,
+    output: usize,
+}
+
+impl Outcome<'_> {
+    /// Writes the result as JSON, at most `Limits::output` bytes.
+    ///
+    /// # Errors
+    /// `PQ4003`.
+    pub fn write_json(&self, out: &mut Vec<u8>) -> Result<()> {
+        write::write_json(self.value, self.output, &mut |piece| {
+            out.extend_from_slice(piece.as_bytes());
+            Ok(())
+        })
+    }
+}

@@ -1,0 +1,398 @@
+//! Regular expressions of ECMAScript, for `regex`, `match` and `matchAll`.
+//!
+//! A pattern is parsed into a tree. Nearly all patterns then run on the `regex` crate, in linear time. Lookaround and
+//! back-references run on an engine of our own, which backtracks as JavaScript does but stops with `PQ4006` at a
+//! bound; so do a few odd patterns when the match itself is wanted. Text is taken by code points, also without the
+//! flag `u`.
+
+mod backtrack;
+mod class;
+mod flags;
+mod linear;
+mod parse;
+mod program;
+mod properties;
+mod set;
+mod tree;
+
+use std::ops::Range;
+
+use flags::Flags;
+use linear::{Linear, Spans};
+use parse::Fault;
+use program::Program;
+use tree::{Assert, Node};
+
+use crate::error::{Code, Error, Result};
+
+/// Bytes of a pattern.
+const MAX_PATTERN: usize = 4 << 10;
+/// Characters of a pattern that an error shows.
+const SHOWN: usize = 80;
+
+/// A compiled regular expression.
+#[derive(Debug)]
+pub(crate) struct Regex {
+    engine: Engine,
+    flags: Flags,
+    names: Vec<Option<String>>,
+    cost: u64,
+}
+
+#[derive(Debug)]
+enum Engine {
+    Linear(Linear),
+    Backtracking(Program),
+    /// The linear engine may be wrong here, as `doubts` says: then the program is for what it cannot do.
+    Both(Linear, Program, Doubts),
+}
+
+/// What a pattern has that the linear engine does in another way than JavaScript.
+#[derive(Clone, Copy, Debug)]
+struct Doubts {
+    /// Assertions about lines, or about words under the flags `i` and `u`: wrong for a few characters in the text.
+    assertions: bool,
+    /// Empty rounds of repetitions: where the match begins is right, but not how far it goes.
+    rounds: bool,
+}
+
+impl Regex {
+    /// Compiles a pattern with flags of JavaScript: `PQ1007` for a bad or too large pattern, `PQ1008` for bad flags.
+    pub fn new(pattern: &str, flags: &str) -> Result<Regex> {
+        let parsed_flags = Flags::parse(flags)?;
+        if pattern.len() > MAX_PATTERN {
+            let message = format!("longer than {MAX_PATTERN} bytes");
+            return Err(Error::new(Code::BadRegex, refusal(pattern, flags, &message)));
+        }
+        let parsed = parse::parse(pattern, parsed_flags).map_err(|fault| bad_pattern(pattern, flags, fault))?;
+        let engine = Engine::new(&parsed.node, &parsed.names, parsed_flags).ok_or_else(|| {
+            let error = Error::new(Code::BadRegex, refusal(pattern, flags, "too large when compiled"));
+            error.with_help("use smaller repetition counts")
+        })?;
+        Ok(Regex { engine, flags: parsed_flags, names: parsed.names, cost: parsed.node.size() })
+    }
+
+    /// Whether `text` has a match. `PQ4006` after `backtracks` backtracks.
+    pub fn is_match(&self, text: &str, backtracks: usize) -> Result<bool> {
+        match &self.engine {
+            Engine::Linear(linear) if !self.flags.sticky => Ok(linear.is_match(text)),
+            Engine::Both(linear, _, doubts) if !self.flags.sticky && !doubts.about(text) => Ok(linear.is_match(text)),
+            _ => Ok(self.captures(text, 0, backtracks)?.is_some()),
+        }
+    }
+
+    /// The first match at or after the byte `start`: with the flag `y`, exactly there. `PQ4006` as for `is_match`.
+    ///
+    /// There is none when `start` is beyond the text.
+    pub fn captures(&self, text: &str, start: usize, backtracks: usize) -> Result<Option<Captures>> {
+        if !text.is_char_boundary(start) {
+            return Ok(None);
+        }
+        let spans = match &self.engine {
+            Engine::Linear(linear) => linear.captures(text, start),
+            Engine::Both(linear, program, doubts) if !doubts.about(text) => match linear.find(text, start) {
+                Some(found) if doubts.rounds => backtrack::search(program, text, found, backtracks)?,
+                Some(_) => linear.captures(text, start),
+                None => None,
+            },
+            Engine::Both(_, program, _) | Engine::Backtracking(program) => {
+                backtrack::search(program, text, start, backtracks)?
+            }
+        };
+        let captures = spans.and_then(Captures::new);
+        Ok(captures.filter(|captures| !self.flags.sticky || captures.range().start == start))
+    }
+
+    /// The names of the groups, beginning with group 1. A name may come twice, in branches that exclude each other.
+    pub fn group_names(&self) -> &[Option<String>] {
+        &self.names
+    }
+
+    /// Roughly the size of the compiled form: a search costs `1 + text.len() * cost / 64` fuel.
+    pub fn cost(&self) -> u64 {
+        self.cost
+    }
+}
+
+impl Engine {
+    /// `None` when the compiled form is too large.
+    fn new(node: &Node, names: &[Option<String>], flags: Flags) -> Option<Engine> {
+        let program = || Program::new(node, names, flags);
+        if node.any(&|part| matches!(part, Node::Look(_) | Node::Backref(_))) {
+            return program().map(Engine::Backtracking);
+        }
+        let linear = Linear::new(node, names.len(), flags)?;
+        match Doubts::new(node, flags) {
+            Doubts { assertions: false, rounds: false } => Some(Engine::Linear(linear)),
+            doubts => Some(Engine::Both(linear, program()?, doubts)),
+        }
+    }
+}
+
+impl Doubts {
+    fn new(node: &Node, flags: Flags) -> Doubts {
+        let assertions = node.any(&|part| match part {
+            Node::Assert(Assert::LineStart | Assert::LineEnd) => true,
+            Node::Assert(Assert::Word | Assert::NotWord) => flags.folds_unicode(),
+            _ => false,
+        });
+        let rounds = node.any(&|part| matches!(part, Node::Repeat(repeat) if repeat.has_odd_rounds()));
+        Doubts { assertions, rounds }
+    }
+
+    /// Whether assertions may be wrong for this text: it has a line terminator besides `\n`, or a letter outside ASCII
+    /// that folds into a word character.
+    fn about(self, text: &str) -> bool {
+        self.assertions && text.contains(['\r', '\u{2028}', '\u{2029}', '\u{17F}', '\u{212A}'])
+    }
+}
+
+/// V8 begins its messages in the same way.
+fn refusal(pattern: &str, flags: &str, what: &str) -> String {
+    let shown: String = pattern.chars().take(SHOWN).collect();
+    let ellipsis = if shown.len() < pattern.len() { "…" } else { "" };
+    format!("Invalid regular expression: /{shown}{ellipsis}/{flags}: {what}")
+}
+
+fn bad_pattern(pattern: &str, flags: &str, fault: Fault) -> Error {
+    let what = format!("{} (at character {})", fault.what, fault.at + 1);
+    let error = Error::new(Code::BadRegex, refusal(pattern, flags, &what));
+    match fault.help {
+        Some(help) => error.with_help(help),
+        None => error,
+    }
+}
+
+/// A match: a range of bytes for each group.
+#[derive(Debug)]
+pub(crate) struct Captures {
+    whole: Range<usize>,
+    groups: Spans,
+}
+
+impl Captures {
+    fn new(groups: Spans) -> Option<Captures> {
+        let whole = groups.first()?.clone()?;
+        Some(Captures { whole, groups })
+    }
+
+    /// The whole match.
+    pub fn range(&self) -> Range<usize> {
+        self.whole.clone()
+    }
+
+    /// What a group has matched: `None` for nothing. Group 0 is the whole match.
+    pub fn get(&self, group: usize) -> Option<Range<usize>> {
+        self.groups.get(group)?.clone()
+    }
+
+    /// Where to search for the next match: after this one, and a character further if this one is empty.
+    ///
+    /// Beyond the text when there is no next one.
+    pub fn next_start(&self, text: &str) -> usize {
+        let end = self.whole.end;
+        if !self.whole.is_empty() {
+            return end;
+        }
+        let next = text.get(end..).and_then(|rest| rest.chars().next());
+        end + next.map_or(1, char::len_utf8)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    const BACKTRACKS: usize = 1_000_000;
+    const CASES: &str = include_str!("../../tests/data/regex/cases.json");
+
+    /// Where we differ from JavaScript on purpose or for speed: pattern and reason.
+    const DEVIATIONS: &[(&str, &str)] = &[
+        ("^.$", "text is taken by code points, not by UTF-16 units, also without the flag `u`"),
+        ("..", "text is taken by code points, not by UTF-16 units, also without the flag `u`"),
+        (r"\u{110000}", "110,000 times `u` is larger than we allow"),
+        ("a{99999999999}", "is larger than we allow"),
+        ("(?:a()|b)*", "an empty group right before the last round is taken for a part of that round"),
+        (r"\p{RGI_Emoji}", "properties of strings are not supported"),
+        (r"[\q{ab}]", r"`\q{..}` is not supported"),
+    ];
+
+    /// A match in the shape of the cases.
+    fn shape(regex: &Regex, text: &str, found: &Captures) -> Value {
+        let part = |group: usize| found.get(group).map(|range| &text[range]);
+        let groups: Vec<Value> = (1..found.groups.len()).map(|group| json!(part(group))).collect();
+        let mut named = serde_json::Map::new();
+        for (name, group) in regex.group_names().iter().zip(1..) {
+            if let Some(name) = name {
+                named.insert(name.clone(), json!(part(group)));
+            }
+        }
+        let index = text[..found.range().start].encode_utf16().count();
+        json!({"value": part(0), "index": index, "groups": groups, "named": named})
+    }
+
+    fn run(pattern: &str, flags: &str, text: &str) -> Value {
+        let Ok(regex) = Regex::new(pattern, flags) else { return json!({"error": true}) };
+        let found = regex.captures(text, 0, BACKTRACKS).expect("the cases backtrack little");
+        assert_eq!(regex.is_match(text, BACKTRACKS).expect("the cases backtrack little"), found.is_some());
+        found.map_or(Value::Null, |found| shape(&regex, text, &found))
+    }
+
+    fn code(pattern: &str, flags: &str) -> Code {
+        Regex::new(pattern, flags).expect_err(pattern).code()
+    }
+
+    fn message(pattern: &str) -> String {
+        Regex::new(pattern, "").expect_err(pattern).to_string()
+    }
+
+    /// All matches, as `matchAll` makes them.
+    fn all(pattern: &str, flags: &str, text: &str) -> Vec<Range<usize>> {
+        let regex = Regex::new(pattern, flags).expect(pattern);
+        let (mut start, mut found) = (0, Vec::new());
+        while let Some(captures) = regex.captures(text, start, BACKTRACKS).expect("backtracks little") {
+            found.push(captures.range());
+            start = captures.next_start(text);
+        }
+        found
+    }
+
+    #[test]
+    fn patterns_match_as_in_javascript() {
+        let cases: Vec<Value> = serde_json::from_str(CASES).expect("the cases are JSON");
+        assert!(cases.len() > 3_000);
+        for case in &cases {
+            let field = |name: &str| case[name].as_str().expect("a text");
+            let (pattern, flags, text) = (field("pattern"), field("flags"), field("text"));
+            if !DEVIATIONS.iter().any(|(known, _)| *known == pattern) {
+                assert_eq!(run(pattern, flags, text), case["expected"], "/{pattern}/{flags} on {text:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn text_is_taken_by_code_points() {
+        assert_eq!(run("^.$", "", "😀")["value"], "😀");
+        assert_eq!(run("..", "", "😀"), Value::Null);
+        assert_eq!(run(r"[\ud800-\udbff]", "", "😀"), Value::Null);
+        assert_eq!(all("", "", "a😀"), [0..0, 1..1, 5..5]);
+    }
+
+    #[test]
+    fn a_name_may_come_again_in_another_branch() {
+        let expected = json!({"value": "y", "index": 0, "groups": [null, "y"], "named": {"a": "y"}});
+        assert_eq!(run("(?<a>x)|(?<a>y)", "", "y"), expected);
+        assert_eq!(run(r"(?:(?<a>x)|(?<a>y))\k<a>", "", "xyy")["value"], "yy");
+        assert_eq!(code("(?:(?<a>x)|b)(?<a>y)", ""), Code::BadRegex);
+    }
+
+    #[test]
+    fn an_empty_group_before_the_last_round_is_kept() {
+        assert_eq!(run("(?:a()|b)*", "", "ab")["groups"], json!([""]));
+        assert_eq!(run("(?:a(x*)|b)*", "", "axb")["groups"], json!([null]));
+    }
+
+    #[test]
+    fn matches_follow_each_other() {
+        assert_eq!(all(r"\d+", "", "1a22"), [0..1, 2..4]);
+        assert_eq!(all("a*", "", "baa"), [0..0, 1..3, 3..3]);
+        assert_eq!(all("(?<=a)b", "", "abab"), [1..2, 3..4]);
+        assert_eq!(all("^a", "m", "aa\na"), [0..1, 3..4]);
+        assert_eq!(all("a", "y", "aaba"), [0..1, 1..2]);
+        assert_eq!(all("(?=a)a", "y", "aaba"), [0..1, 1..2]);
+    }
+
+    #[test]
+    fn a_start_outside_the_text_or_inside_a_character_finds_nothing() {
+        for (pattern, start) in [("", 4), ("", 1), ("(?=)", 4), ("(?=)", 1)] {
+            let regex = Regex::new(pattern, "").expect("a pattern");
+            assert!(regex.captures("é", start, BACKTRACKS).expect("no backtracks").is_none());
+        }
+    }
+
+    #[test]
+    fn errors_say_what_and_where() {
+        let star = "PQ1007: Invalid regular expression: /a**/: Nothing to repeat (at character 3); \
+            to match the character itself, put `\\` before it";
+        assert_eq!(message("a**"), star);
+        assert!(message("x(a").contains("Unterminated group (at character 2)"));
+        assert!(message(&"(".repeat(200)).contains(&format!("/{}…/", "(".repeat(80))));
+        assert_eq!(code("a", "q"), Code::BadRegexFlag);
+        assert_eq!(code("a", "gg"), Code::BadRegexFlag);
+        assert_eq!(code("a", "uv"), Code::BadRegexFlag);
+    }
+
+    #[test]
+    fn large_patterns_are_refused() {
+        let long = "a".repeat(MAX_PATTERN + 1);
+        let deep = |levels: usize| "(".repeat(levels) + &")".repeat(levels);
+        for pattern in ["(a{1000}){1000}", "(?=(a{1000}){1000})", "(?:(?:){1000000000}a){1000000}", &long, &deep(51)] {
+            assert_eq!(code(pattern, ""), Code::BadRegex, "{pattern}");
+        }
+        let doubling = format!("(?=){}a*{}", "(?:".repeat(49), ")+".repeat(49));
+        assert_eq!(code(&doubling, ""), Code::BadRegex);
+        assert_eq!(code(&"[".repeat(60), "v"), Code::BadRegex);
+        let heavy = |count| (0..count).map(|n| format!(r"[\p{{L}}{}]", char::from(n + b'0'))).collect::<String>();
+        assert_eq!(code(&format!("(?={})", heavy(40)), "u"), Code::BadRegex);
+        assert!(Regex::new(r"(?=\p{L}{500})", "u").is_ok());
+        assert!(Regex::new(&deep(50), "").is_ok());
+    }
+
+    // In debug builds the `regex` crate itself needs more than that for the deepest patterns.
+    #[test]
+    fn deep_patterns_need_little_stack() {
+        let nested = |open: &str, close: &str| format!("(?=){}a{}", open.repeat(50), close.repeat(50));
+        let pairs = [("(", ")"), ("(?:b|", ")*?"), ("(b|", "|)*"), ("(?=", ")"), ("(?<!b|", ")"), ("[", "]")];
+        let patterns = pairs.map(|(open, close)| nested(open, close));
+        let body = move || patterns.iter().for_each(|pattern| drop(run(pattern, "v", "aab")));
+        let thread = std::thread::Builder::new().stack_size(256 << 10).spawn(body).expect("a thread");
+        thread.join().expect("no overflow");
+    }
+
+    #[test]
+    fn plain_patterns_take_linear_time() {
+        let text = "a".repeat(20_000) + "!";
+        for pattern in ["^(a+)+$", "^(a|a)*$", "^(a|aa)+$", "(a*)*b", "(?:a?){50}a{50}b", "^(([a-z])+.)+[A-Z]$"] {
+            let regex = Regex::new(pattern, "").expect(pattern);
+            assert!(matches!(regex.engine, Engine::Linear(_)), "{pattern}");
+            assert!(!regex.is_match(&text, 0).expect("no backtracks"), "{pattern}");
+        }
+    }
+
+    #[test]
+    fn whether_a_plain_pattern_matches_takes_linear_time() {
+        let text = "a".repeat(20_000) + "!";
+        for pattern in ["^(|a)+$", "^(?:(|a){2,3}a)+$", "^(?:(a*){1,3}){1,3}b"] {
+            let regex = Regex::new(pattern, "").expect(pattern);
+            assert!(!regex.is_match(&text, 0).expect("no backtracks"), "{pattern}");
+            assert!(regex.captures(&text, 0, 0).expect("no backtracks").is_none(), "{pattern}");
+        }
+    }
+
+    #[test]
+    fn branches_that_begin_alike_keep_their_order() {
+        assert_eq!(run(".*a|.*[ab]", "", "abbab")["value"], "abba");
+        assert_eq!(run("(?:x|xy)z?1|(?:x|xy)z?2", "", "xyz2")["value"], "xyz2");
+        assert_eq!(run("(?:b.*1|b.*2|b.*3)", "", "ab123")["value"], "b1");
+    }
+
+    #[test]
+    fn backtracking_is_bounded() {
+        let text = "a".repeat(100_000);
+        for pattern in [r"^(?=(a+)+$)b", r"(?=(a+)+b)", r"(?=.*x)q", r"(?:a(?:(?=.*x)|))*b", r"(a*)\1b", r"(?<=b.*)c"] {
+            let regex = Regex::new(pattern, "").expect(pattern);
+            let error = regex.is_match(&text, 10_000).expect_err(pattern);
+            assert_eq!(error.code(), Code::RegexBacktracking, "{pattern}");
+        }
+    }
+
+    #[test]
+    fn lookaround_runs_on_long_texts() {
+        let text = "a".repeat(1_000_000) + "b";
+        for pattern in ["(?<!b)b", "(?=b)b", "(?!a)."] {
+            assert_eq!(run(pattern, "", &text)["index"], 1_000_000, "{pattern}");
+        }
+    }
+}

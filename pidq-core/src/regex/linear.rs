@@ -1,0 +1,177 @@
+//! Prints a pattern for the `regex` crate, whose matches take linear time.
+//!
+//! That crate chooses the same match as JavaScript, but its groups keep what earlier rounds of a repetition captured.
+//! So a repetition that needs it gets a group of its own, the *round*: what lies outside the last round is forgotten.
+
+use std::ops::Range;
+
+use regex::RegexBuilder;
+
+use super::flags::Flags;
+use super::set::NOTHING;
+use super::tree::{Assert, Node, Repeat};
+use crate::limits::MAX_REGEX;
+
+/// A part of the text for each group, from group 0.
+pub(super) type Spans = Vec<Option<Range<usize>>>;
+
+/// A pattern compiled by the `regex` crate.
+#[derive(Debug)]
+pub(super) struct Linear {
+    regex: regex::Regex,
+    /// For each group of the pattern its number in `regex`; 0 for one that cannot match.
+    groups: Vec<usize>,
+    rounds: Vec<Round>,
+}
+
+#[derive(Debug)]
+struct Round {
+    /// The number in `regex`.
+    group: usize,
+    /// The groups of the pattern inside.
+    inside: Range<usize>,
+    /// JavaScript refuses the round when it took nothing.
+    optional: bool,
+}
+
+impl Linear {
+    /// `None` when it is too large.
+    pub fn new(node: &Node, group_count: usize, flags: Flags) -> Option<Linear> {
+        let mut printer =
+            Printer { text: String::new(), next: 1, groups: vec![0; group_count + 1], rounds: Vec::new() };
+        printer.print(node);
+        let mut builder = RegexBuilder::new(&printer.text);
+        builder.case_insensitive(flags.folds_unicode()).size_limit(MAX_REGEX).dfa_size_limit(MAX_REGEX);
+        let regex = builder.build().ok()?;
+        Some(Linear { regex, groups: printer.groups, rounds: printer.rounds })
+    }
+
+    pub fn is_match(&self, text: &str) -> bool {
+        self.regex.is_match(text)
+    }
+
+    /// Where the first match at or after `start` begins.
+    pub fn find(&self, text: &str, start: usize) -> Option<usize> {
+        Some(self.regex.find_at(text, start)?.start())
+    }
+
+    /// The first match at or after `start`, which is at most the length of `text`.
+    pub fn captures(&self, text: &str, start: usize) -> Option<Spans> {
+        let found = self.regex.captures_at(text, start)?;
+        let span = |group: usize| found.get(group).map(|part| part.range());
+        let of = |&group: &usize| if group == 0 { None } else { span(group) };
+        let mut spans: Spans = self.groups.iter().map(of).collect();
+        for round in &self.rounds {
+            if let Some(last) = span(round.group) {
+                round.forget(&last, &mut spans);
+            }
+        }
+        if let Some(whole) = spans.first_mut() {
+            *whole = span(0);
+        }
+        Some(spans)
+    }
+}
+
+impl Round {
+    fn forget(&self, last: &Range<usize>, spans: &mut Spans) {
+        let refused = self.optional && last.is_empty();
+        for span in spans.iter_mut().take(self.inside.end).skip(self.inside.start) {
+            let is_inside = |span: &Range<usize>| last.start <= span.start && span.end <= last.end;
+            if refused || !span.as_ref().is_some_and(is_inside) {
+                *span = None;
+            }
+        }
+    }
+}
+
+struct Printer {
+    text: String,
+    next: usize,
+    groups: Vec<usize>,
+    rounds: Vec<Round>,
+}
+
+impl Printer {
+    fn print(&mut self, node: &Node) {
+        match node {
+            Node::Char(c) => self.text.push_str(&regex::escape(c.encode_utf8(&mut [0; 4]))),
+            Node::Class(class) => self.text.push_str(&class.rust),
+            Node::Assert(assert) => self.text.push_str(assertion(*assert)),
+            Node::Group(number, body) => self.group(*number, body),
+            Node::Concat(parts) => parts.iter().for_each(|part| self.print(part)),
+            Node::Alt(branches) => self.branches(branches),
+            Node::Repeat(repeat) => self.repeat(repeat),
+            Node::Empty | Node::Look(_) | Node::Backref(_) => self.text.push_str("(?:)"),
+        }
+    }
+
+    fn open(&mut self) -> usize {
+        self.text.push('(');
+        self.next += 1;
+        self.next - 1
+    }
+
+    fn group(&mut self, number: usize, body: &Node) {
+        let group = self.open();
+        if let Some(slot) = self.groups.get_mut(number) {
+            *slot = group;
+        }
+        self.print(body);
+        self.text.push(')');
+    }
+
+    fn branches(&mut self, branches: &[Node]) {
+        self.text.push_str("(?:");
+        // The crate would take `.*a|.*b` for `.*(?:a|b)`, which prefers another match. An empty group keeps them apart.
+        if branches.iter().all(Node::has_choices) {
+            self.open();
+            self.text.push(')');
+        }
+        for (at, branch) in branches.iter().enumerate() {
+            self.text.push_str(if at > 0 { "|" } else { "" });
+            self.print(branch);
+        }
+        self.text.push_str(if branches.is_empty() { NOTHING } else { "" });
+        self.text.push(')');
+    }
+
+    fn repeat(&mut self, repeat: &Repeat) {
+        let replaced = repeat.linear_body();
+        let body = replaced.as_ref().unwrap_or(&repeat.body);
+        let optional = repeat.min == 0 && body.is_nullable();
+        let keeps = repeat.max != Some(1) && !body.sets_all_groups();
+        if !repeat.groups.is_empty() && (optional || keeps) {
+            let group = self.open();
+            self.rounds.push(Round { group, inside: repeat.groups.clone(), optional });
+        } else {
+            self.text.push_str("(?:");
+        }
+        self.print(body);
+        self.text.push(')');
+        self.text.push_str(&quantifier(repeat));
+    }
+}
+
+fn quantifier(repeat: &Repeat) -> String {
+    let bounds = match (repeat.min, repeat.max) {
+        (0, None) => String::from("*"),
+        (1, None) => String::from("+"),
+        (0, Some(1)) => String::from("?"),
+        (min, None) => format!("{{{min},}}"),
+        (min, Some(max)) => format!("{{{min},{max}}}"),
+    };
+    bounds + if repeat.greedy { "" } else { "?" }
+}
+
+/// The line assertions know `\n` only: a text with another line terminator goes to the other engine.
+fn assertion(assert: Assert) -> &'static str {
+    match assert {
+        Assert::TextStart => r"\A",
+        Assert::TextEnd => r"\z",
+        Assert::LineStart => "(?m:^)",
+        Assert::LineEnd => "(?m:$)",
+        Assert::Word => r"(?-u:\b)",
+        Assert::NotWord => r"(?-u:\B)",
+    }
+}

@@ -1,0 +1,397 @@
+//! The JSON format: JSON text ⇄ `Expr`.
+//!
+//! A reader of its own, because it is bounded like the text format and shares its strings and numbers.
+
+use std::collections::HashMap;
+
+use nom::IResult;
+
+use crate::error::{Code, Error, Result, Span};
+use crate::limits::{MAX_NESTING, MAX_PARTS, MAX_QUERY};
+use crate::syntax::text::{keyword, number, number_of, string, syntax_error, unescape};
+use crate::syntax::{Expr, Key, Node};
+
+/// Bytes of a query in JSON format. It takes more of them than the text format does.
+const MAX_JSON: usize = 8 * MAX_QUERY;
+
+/// Reads a query in JSON format. It has no spans: they are for the text format.
+pub(crate) fn from_json(json: &str) -> Result<Expr> {
+    if json.len() > MAX_JSON {
+        let message = format!("the query has {} bytes, more than {MAX_JSON}", json.len());
+        return Err(Error::new(Code::QueryTooLong, message));
+    }
+    let mut reader = Reader { text: json, at: 0, open: Vec::new(), arrays: 0, objects: 0, parts: 0 };
+    reader.query().map_err(|error| error.locate(json))
+}
+
+struct Reader<'t> {
+    text: &'t str,
+    at: usize,
+    /// The open arrays and objects, the innermost last.
+    open: Vec<Open>,
+    arrays: usize,
+    objects: usize,
+    parts: usize,
+}
+
+enum Open {
+    Array(Vec<Expr>),
+    Object(Vec<(Key, Expr)>, Box<str>),
+}
+
+impl<'t> Reader<'t> {
+    fn query(&mut self) -> Result<Expr> {
+        loop {
+            let Some(value) = self.value()? else { continue };
+            if let Some(query) = self.put(value)? {
+                return self.finish(query);
+            }
+        }
+    }
+
+    fn finish(&mut self, query: Expr) -> Result<Expr> {
+        match self.skip() {
+            None => Ok(query),
+            Some(_) => Err(self.error(Code::TrailingText, "Unexpected text after the query")),
+        }
+    }
+
+    /// Reads a constant or an empty bracket. Nothing if a bracket opens: then its first value is next.
+    fn value(&mut self) -> Result<Option<Expr>> {
+        let node = match self.skip() {
+            Some(b'[') => return self.array(),
+            Some(b'{') => return self.object(),
+            Some(b'"') => self.quoted()?.map(Node::String),
+            Some(b'-' | b'0'..=b'9') => self.token(number).map(|lexeme| Node::Number(number_of(lexeme))),
+            _ => self.keyword(),
+        };
+        let node = node.ok_or_else(|| self.error(Code::ValueExpected, "Value expected"))?;
+        Ok(Some(unplaced(node)))
+    }
+
+    fn array(&mut self) -> Result<Option<Expr>> {
+        self.at += 1;
+        self.arrays += 1;
+        self.count()?;
+        self.check_depth()?;
+        if self.skip() == Some(b']') {
+            self.at += 1;
+            self.arrays -= 1;
+            return Ok(Some(unplaced(Node::Array(Vec::new()))));
+        }
+        self.open.push(Open::Array(Vec::new()));
+        Ok(None)
+    }
+
+    fn object(&mut self) -> Result<Option<Expr>> {
+        self.at += 1;
+        self.objects += 1;
+        self.check_depth()?;
+        if self.skip() == Some(b'}') {
+            self.at += 1;
+            self.objects -= 1;
+            return Ok(Some(unplaced(Node::Object(Vec::new()))));
+        }
+        let key = self.key()?;
+        self.open.push(Open::Object(Vec::new(), key));
+        Ok(None)
+    }
+
+    fn key(&mut self) -> Result<Box<str>> {
+        self.skip();
+        let key = self.quoted()?.ok_or_else(|| self.error(Code::KeyExpected, "Key expected"))?;
+        match self.skip() {
+            Some(b':') => self.at += 1,
+            _ => return Err(self.error(Code::CharacterExpected, "Character ':' expected")),
+        }
+        Ok(key)
+    }
+
+    /// Puts a value into what is open, and closes that as often as the text does. Gives the query once all is closed.
+    fn put(&mut self, mut value: Expr) -> Result<Option<Expr>> {
+        loop {
+            self.count_constant(&value)?;
+            let Some(mut open) = self.open.pop() else { return Ok(Some(value)) };
+            match &mut open {
+                Open::Array(items) => items.push(value),
+                Open::Object(entries, key) => entries.push((placeless(std::mem::take(key)), value)),
+            }
+            let close = open.close();
+            match self.skip() {
+                Some(b',') => return self.next(open).map(|()| None),
+                Some(byte) if byte == close => value = self.close(open),
+                Some(_) => return Err(self.error(Code::CharacterExpected, "Character ',' expected")),
+                None => {
+                    return Err(self.error(Code::CharacterExpected, &format!("Character '{}' expected", close as char)));
+                }
+            }
+        }
+    }
+
+    fn next(&mut self, mut open: Open) -> Result<()> {
+        self.at += 1;
+        if let Open::Object(_, key) = &mut open {
+            *key = self.key()?;
+        }
+        self.open.push(open);
+        Ok(())
+    }
+
+    fn close(&mut self, open: Open) -> Expr {
+        self.at += 1;
+        match open {
+            Open::Array(items) => {
+                self.arrays -= 1;
+                unplaced(Node::Array(items))
+            }
+            Open::Object(entries, _) => {
+                self.objects -= 1;
+                unplaced(Node::Object(last_wins(entries)))
+            }
+        }
+    }
+
+    // Limits. Arrays and objects count apart: an object literal is both, and the text format counts it once.
+
+    fn check_depth(&self) -> Result<()> {
+        if self.arrays <= MAX_NESTING && self.objects <= MAX_NESTING {
+            return Ok(());
+        }
+        let message = format!("the query is nested more than {MAX_NESTING} levels deep");
+        Err(self.error(Code::NestedTooDeep, &message))
+    }
+
+    /// The name of a call is no part of its own.
+    fn count_constant(&mut self, value: &Expr) -> Result<()> {
+        let is_name = matches!(self.open.last(), Some(Open::Array(items)) if items.is_empty());
+        let is_constant = !matches!(value.node, Node::Array(_) | Node::Object(_));
+        if is_constant && !is_name { self.count() } else { Ok(()) }
+    }
+
+    fn count(&mut self) -> Result<()> {
+        self.parts += 1;
+        if self.parts <= MAX_PARTS {
+            return Ok(());
+        }
+        Err(self.error(Code::NestedTooDeep, &format!("the query has more than {MAX_PARTS} parts")))
+    }
+
+    // The text.
+
+    /// Steps over white space; the byte after it.
+    fn skip(&mut self) -> Option<u8> {
+        let bytes = self.text.as_bytes();
+        while matches!(bytes.get(self.at), Some(b' ' | b'\n' | b'\t' | b'\r')) {
+            self.at += 1;
+        }
+        bytes.get(self.at).copied()
+    }
+
+    fn token(&mut self, terminal: impl Fn(&'t str) -> IResult<&'t str, &'t str>) -> Option<&'t str> {
+        let (_, found) = terminal(&self.text[self.at..]).ok()?;
+        self.at += found.len();
+        Some(found)
+    }
+
+    fn quoted(&mut self) -> Result<Option<Box<str>>> {
+        let start = self.at;
+        let Some(lexeme) = self.token(string) else { return Ok(None) };
+        unescape(&lexeme[1..lexeme.len() - 1]).map(Some).map_err(|bad| bad.error(self.text, start + 1))
+    }
+
+    fn keyword(&mut self) -> Option<Node> {
+        let (length, node) = keyword(&self.text[self.at..])?;
+        self.at += length;
+        Some(node)
+    }
+
+    fn error(&self, code: Code, message: &str) -> Error {
+        syntax_error(self.text, self.at, 1, code, message)
+    }
+}
+
+impl Open {
+    fn close(&self) -> u8 {
+        match self {
+            Open::Array(_) => b']',
+            Open::Object(..) => b'}',
+        }
+    }
+}
+
+fn unplaced(node: Node) -> Expr {
+    Expr::new(node, Span::default())
+}
+
+fn placeless(name: Box<str>) -> Key {
+    Key { name, span: Span::default() }
+}
+
+/// Keeps the last value of every key, in the place of the first.
+pub(crate) fn last_wins(entries: Vec<(Key, Expr)>) -> Vec<(Key, Expr)> {
+    let mut places: HashMap<Box<str>, usize> = HashMap::with_capacity(entries.len());
+    let mut out: Vec<(Key, Expr)> = Vec::with_capacity(entries.len());
+    for entry in entries {
+        let place = *places.entry(entry.0.name.clone()).or_insert(out.len());
+        match out.get_mut(place) {
+            Some(old) => *old = entry,
+            None => out.push(entry),
+        }
+    }
+    out
+}
+
+/// Writes a query as compact JSON text.
+pub(crate) fn to_json(expr: &Expr, out: &mut String) {
+    match &expr.node {
+        Node::Null => out.push_str("null"),
+        Node::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
+        Node::Number(value) => write_number(*value, out),
+        Node::String(text) => quote(text, out),
+        Node::Array(items) => write_array(items, out),
+        Node::Object(entries) => write_object(entries, out),
+    }
+}
+
+fn write_array(items: &[Expr], out: &mut String) {
+    out.push('[');
+    for (index, item) in items.iter().enumerate() {
+        out.push_str(if index > 0 { "," } else { "" });
+        to_json(item, out);
+    }
+    out.push(']');
+}
+
+fn write_object(entries: &[(Key, Expr)], out: &mut String) {
+    out.push('{');
+    for (index, (key, value)) in in_order(entries).into_iter().enumerate() {
+        out.push_str(if index > 0 { "," } else { "" });
+        quote(&key.name, out);
+        out.push(':');
+        to_json(value, out);
+    }
+    out.push('}');
+}
+
+/// The entries as a JavaScript object orders them: array indexes first and ascending, then the rest as written.
+pub(crate) fn in_order(entries: &[(Key, Expr)]) -> Vec<&(Key, Expr)> {
+    let mut sorted: Vec<&(Key, Expr)> = entries.iter().collect();
+    sorted.sort_by_key(|(key, _)| array_index(&key.name).unwrap_or(u32::MAX));
+    sorted
+}
+
+/// `0` to `4294967294` without leading zeros.
+fn array_index(key: &str) -> Option<u32> {
+    let canonical = key == "0" || (key.starts_with(|c: char| c.is_ascii_digit()) && !key.starts_with('0'));
+    key.parse().ok().filter(|index| canonical && *index < u32::MAX)
+}
+
+/// A number as JSON has it: without a sign of zero, and null where JSON has no number.
+pub(crate) fn write_number(value: f64, out: &mut String) {
+    match value.is_finite() {
+        true => out.push_str(ryu_js::Buffer::new().format_finite(value)),
+        false => out.push_str("null"),
+    }
+}
+
+/// A text as a JSON string.
+pub(crate) fn quote(text: &str, out: &mut String) {
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\u{8}' => out.push_str("\\b"),
+            '\u{c}' => out.push_str("\\f"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            c if c < ' ' => out.push_str(&format!("\\u{:04x}", c as u32)),
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(json: &str) -> String {
+        match from_json(json) {
+            Ok(expr) => {
+                let mut out = String::new();
+                to_json(&expr, &mut out);
+                out
+            }
+            Err(error) => format!("{} {}", error.code().as_str(), error.message()),
+        }
+    }
+
+    fn check(json: &str, expected: &str) {
+        assert_eq!(read(json), expected, "{json}");
+    }
+
+    #[test]
+    fn a_query_reads_back_as_it_is_written() {
+        for json in
+            [r#"["pipe",["get","a",0],["object",{"b":1.5,"c":[]}]]"#, "null", r#""a\"\\\n\u0001é😀""#, "{}", "[[[]]]"]
+        {
+            check(json, json);
+        }
+    }
+
+    #[test]
+    fn white_space_is_allowed_between_all_tokens() {
+        check(" [ \"f\" , { \"a\" : true } ] \r\n\t", r#"["f",{"a":true}]"#);
+    }
+
+    #[test]
+    fn numbers_print_as_in_javascript() {
+        check(
+            "[1.0,1e21,1e-7,0.000001,-0,1e400,12345678901234567890]",
+            "[1,1e+21,1e-7,0.000001,0,null,12345678901234567000]",
+        );
+    }
+
+    #[test]
+    fn keys_are_ordered_as_in_javascript() {
+        check(
+            r#"{"b":1,"10":2,"2":3,"01":4,"a":5,"b":6,"4294967295":7}"#,
+            r#"{"2":3,"10":2,"b":6,"01":4,"a":5,"4294967295":7}"#,
+        );
+    }
+
+    #[test]
+    fn half_a_surrogate_pair_becomes_the_replacement_character() {
+        check(r#""\ud83d""#, "\"\u{fffd}\"");
+    }
+
+    #[test]
+    fn errors_say_where() {
+        check("", "PQ0001 Value expected (pos: 0)");
+        check("[1,]", "PQ0001 Value expected (pos: 3)");
+        check("[1 2]", "PQ0004 Character ',' expected (pos: 3)");
+        check("[1", "PQ0004 Character ']' expected (pos: 2)");
+        check(r#"{"a":1,}"#, "PQ0003 Key expected (pos: 7)");
+        check(r#"{"a" 1}"#, "PQ0004 Character ':' expected (pos: 5)");
+        check("{a:1}", "PQ0003 Key expected (pos: 1)");
+        check("1 x", "PQ0005 Unexpected text after the query (pos: 2)");
+        check("truex", "PQ0005 Unexpected text after the query (pos: 4)");
+        check("\"a", "PQ0001 Value expected (pos: 0)");
+        check(r#"["é\q"]"#, "PQ0006 Bad escaped character in string (pos: 3)");
+        assert_eq!(from_json(r#"["é\q"]"#).err().and_then(|error| error.span()), Some(Span::new(4, 5)));
+    }
+
+    #[test]
+    fn nesting_and_size_are_limited() {
+        let code = |json: &str| from_json(json).err().map(|error| error.code());
+        let nested = |levels| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
+        assert_eq!(code(&nested(MAX_NESTING)), None);
+        assert_eq!(code(&nested(MAX_NESTING + 1)), Some(Code::NestedTooDeep));
+        assert_eq!(code(&"[".repeat(300_000)), Some(Code::NestedTooDeep));
+        assert_eq!(code(&"{\"a\":".repeat(90_000)), Some(Code::NestedTooDeep));
+        assert_eq!(code(&format!("[1{}]", ",1".repeat(MAX_PARTS))), Some(Code::NestedTooDeep));
+        assert_eq!(code(&" ".repeat(MAX_JSON + 1)), Some(Code::QueryTooLong));
+    }
+}

@@ -1,0 +1,1321 @@
+//! The text format: text → `Expr`.
+//!
+//! Terminals are nom parsers. Above them stands one loop that keeps what it waits for on a stack of its own, not on
+//! the call stack: a query may be nested as deeply as the limits say on any thread, and operators need no function
+//! per level.
+
+use nom::branch::alt;
+use nom::bytes::complete::{tag, take_while, take_while1};
+use nom::character::complete::{char, digit1, none_of, one_of, satisfy};
+use nom::combinator::{opt, recognize};
+use nom::multi::many0_count;
+use nom::sequence::{delimited, pair};
+use nom::{IResult, Parser as _};
+
+use crate::error::{Code, Error, Result, Span, floor_char_boundary};
+use crate::limits::{MAX_NESTING, MAX_PARTS, MAX_QUERY};
+use crate::syntax::json::last_wins;
+use crate::syntax::operators::{Chain, Operators, PIPE, Row};
+use crate::syntax::{Expr, Key, Node, Profile};
+
+/// Reads a query in text format.
+pub(crate) fn parse(text: &str, operators: &Operators, profile: Profile) -> Result<Expr> {
+    parse_with_comments(text, operators, profile).map(|(expr, _)| expr)
+}
+
+/// Reads a query and says where its comments are.
+pub(crate) fn parse_with_comments(text: &str, operators: &Operators, profile: Profile) -> Result<(Expr, Vec<Span>)> {
+    if text.len() > MAX_QUERY {
+        let message = format!("the query has {} bytes, more than {MAX_QUERY}", text.len());
+        return Err(Error::new(Code::QueryTooLong, message));
+    }
+    let mut parser = Parser {
+        text,
+        at: 0,
+        operators,
+        profile,
+        waiting: Vec::with_capacity(8),
+        groups: 0,
+        parts: 0,
+        comments: Vec::new(),
+    };
+    let expr = parser.query().map_err(|error| error.locate(text))?;
+    Ok((expr, parser.comments))
+}
+
+struct Parser<'t> {
+    text: &'t str,
+    at: usize,
+    operators: &'t Operators,
+    profile: Profile,
+    /// What began and waits for a value, the innermost last.
+    waiting: Vec<Waiting<'t>>,
+    groups: usize,
+    parts: usize,
+    /// Invariant: in the order of the text, each once, though text may be read twice.
+    comments: Vec<Span>,
+}
+
+/// A complete value. Its span has the parentheses around it, unlike that of the `Expr`.
+struct Operand {
+    expr: Expr,
+    span: Span,
+    depth: usize,
+}
+
+/// Where a value stands.
+#[derive(Clone, Copy)]
+struct Slot {
+    /// Operators of the levels before this one may follow.
+    below: usize,
+    /// Whether it begins with a parenthesis.
+    parenthesis: bool,
+    /// The same, without white space before the parenthesis. JSON Query looks only at this one.
+    exact: bool,
+}
+
+enum Waiting<'t> {
+    Operator(Pending<'t>),
+    Group(Group),
+}
+
+/// A left side and an operator.
+struct Pending<'t> {
+    left: Operand,
+    slot: Slot,
+    level: usize,
+    row: &'t Row,
+    span: Span,
+}
+
+/// An open parenthesis, bracket or brace.
+struct Group {
+    kind: Kind,
+    slot: Slot,
+    start: usize,
+    /// The place of the bracket itself; a call starts before it.
+    open: usize,
+    depth: usize,
+}
+
+enum Kind {
+    Parenthesis,
+    Call(Vec<Expr>),
+    Array(Vec<Expr>),
+    Object(Vec<(Key, Expr)>, Key),
+}
+
+/// What to do next.
+enum Step {
+    /// Read a value that operators of the levels before this one may follow.
+    Value(usize),
+    /// Look for operators from this level on.
+    After(Operand, Slot, usize),
+    /// Hand a value to what waits for it.
+    Complete(Operand),
+}
+
+impl<'t> Parser<'t> {
+    fn query(&mut self) -> Result<Expr> {
+        let mut step = Step::Value(self.operators.levels());
+        loop {
+            step = match step {
+                Step::Value(below) => self.value(below)?,
+                Step::After(left, slot, level) => self.after(left, slot, level)?,
+                Step::Complete(value) => match self.waiting.pop() {
+                    Some(Waiting::Operator(pending)) => self.combine(pending, value)?,
+                    Some(Waiting::Group(group)) => self.fill(group, value)?,
+                    None => return self.finish(value),
+                },
+            };
+        }
+    }
+
+    fn finish(&self, value: Operand) -> Result<Expr> {
+        if self.at == self.text.len() {
+            return Ok(value.expr);
+        }
+        Err(self.error(Code::TrailingText, &format!("Unexpected part '{}'", self.rest())))
+    }
+
+    fn value(&mut self, below: usize) -> Result<Step> {
+        let start = self.at;
+        self.skip()?;
+        let parenthesis = self.peek() == Some(b'(');
+        let slot = Slot { below, parenthesis, exact: parenthesis && start == self.at };
+        match self.peek() {
+            Some(b'.') => self.path(slot),
+            Some(b'"') => self.string(slot),
+            Some(b'-' | b'0'..=b'9') => self.number(slot),
+            Some(b'(') => self.open(Kind::Parenthesis, self.at, slot),
+            Some(b'[') => self.array(slot),
+            Some(b'{') => self.object(slot),
+            Some(byte) if begins_word(byte as char) => self.word(slot),
+            _ => Err(self.value_expected()),
+        }
+    }
+
+    // Constants and paths.
+
+    fn string(&mut self, slot: Slot) -> Result<Step> {
+        let start = self.at;
+        let text = self.quoted()?.ok_or_else(|| self.value_expected())?;
+        self.leaf(Node::String(text), start, slot)
+    }
+
+    fn number(&mut self, slot: Slot) -> Result<Step> {
+        let start = self.at;
+        let lexeme = self.token(number).ok_or_else(|| self.value_expected())?;
+        self.leaf(Node::Number(number_of(lexeme)), start, slot)
+    }
+
+    /// A call, a variable or a keyword. Keywords need no end: `trueand` is `true` and the operator `and`.
+    fn word(&mut self, slot: Slot) -> Result<Step> {
+        let start = self.at;
+        let name = self.token(word).unwrap_or_default();
+        let end = self.at;
+        self.skip()?;
+        if self.peek() == Some(b'(') {
+            return self.call(name, Span::new(start, end), slot);
+        }
+        self.at = end;
+        if self.profile == Profile::Pidq && name.len() > 1 && name.starts_with('$') {
+            return self.variable(&name[1..], start, slot);
+        }
+        self.at = start;
+        let (length, node) = keyword(self.rest()).ok_or_else(|| self.value_expected())?;
+        self.at += length;
+        self.leaf(node, start, slot)
+    }
+
+    fn leaf(&mut self, node: Node, start: usize, slot: Slot) -> Result<Step> {
+        let span = Span::new(start, self.at);
+        self.count(1)?;
+        Ok(Step::After(Operand { expr: Expr::new(node, span), span, depth: 0 }, slot, 0))
+    }
+
+    fn path(&mut self, slot: Slot) -> Result<Step> {
+        let start = self.at;
+        if self.profile == Profile::Pidq && self.is_lone_dot()? {
+            let value = self.getter(start, start + 1, vec![name("get", Span::new(start, start + 1))])?;
+            return Ok(Step::After(value, slot, 0));
+        }
+        let value = self.keys(start, vec![name("get", Span::new(start, start + 1))])?;
+        Ok(Step::After(value, slot, 0))
+    }
+
+    fn variable(&mut self, named: &str, start: usize, slot: Slot) -> Result<Step> {
+        let span = Span::new(start + 1, self.at);
+        let items = vec![name("$", Span::new(start, start + 1)), name(named, span)];
+        let value = self.keys(start, items)?;
+        Ok(Step::After(value, slot, 0))
+    }
+
+    /// `.a."b c".0`: adds the keys to the call.
+    fn keys(&mut self, start: usize, mut items: Vec<Expr>) -> Result<Operand> {
+        let mut end = self.at;
+        self.skip()?;
+        while self.peek() == Some(b'.') {
+            self.at += 1;
+            items.push(self.property()?);
+            end = self.at;
+            self.skip()?;
+        }
+        self.getter(start, end, items)
+    }
+
+    fn getter(&mut self, start: usize, end: usize, items: Vec<Expr>) -> Result<Operand> {
+        self.count(items.len())?;
+        let span = Span::new(start, end);
+        Ok(Operand { expr: Expr::new(Node::Array(items), span), span, depth: 1 })
+    }
+
+    fn property(&mut self) -> Result<Expr> {
+        let start = self.at;
+        let node = match self.peek() {
+            Some(b'"') => self.quoted()?.map(Node::String),
+            Some(b'0'..=b'9') => self.token(int).map(|digits| Node::Number(number_of(digits))),
+            _ => self.token(word).map(|key| Node::String(key.into())),
+        };
+        let node = node.ok_or_else(|| self.error(Code::PropertyExpected, "Property expected"))?;
+        Ok(Expr::new(node, Span::new(start, self.at)))
+    }
+
+    /// A dot that stands for the current value. Steps over it, and over the white space after it.
+    fn is_lone_dot(&mut self) -> Result<bool> {
+        let start = self.at;
+        self.at += 1;
+        if self.peek().is_some_and(|byte| byte == b'"' || byte.is_ascii_digit() || begins_word(byte as char)) {
+            self.at = start;
+            return Ok(false);
+        }
+        self.skip()?;
+        let lone = matches!(self.peek(), Some(b')' | b',' | b']' | b'}')) || self.operators.any(self.rest()).is_some();
+        if !lone {
+            self.at = start;
+        }
+        Ok(lone)
+    }
+
+    // Groups.
+
+    fn call(&mut self, named: &str, span: Span, slot: Slot) -> Result<Step> {
+        self.open(Kind::Call(vec![name(named, span)]), span.start as usize, slot)
+    }
+
+    fn array(&mut self, slot: Slot) -> Result<Step> {
+        let bracket = Span::new(self.at, self.at + 1);
+        self.open(Kind::Array(vec![name("array", bracket)]), self.at, slot)
+    }
+
+    fn object(&mut self, slot: Slot) -> Result<Step> {
+        self.open(Kind::Object(Vec::new(), unnamed()), self.at, slot)
+    }
+
+    /// Steps over the bracket.
+    fn open(&mut self, kind: Kind, start: usize, slot: Slot) -> Result<Step> {
+        self.groups += 1;
+        self.check_depth(self.groups)?;
+        let mut group = Group { kind, slot, start, open: self.at, depth: 0 };
+        self.at += 1;
+        // White space after a parenthesis stays: whether there is some decides how `((a) and b)` merges.
+        if !matches!(group.kind, Kind::Parenthesis) {
+            self.skip()?;
+            if group.close() == self.peek() {
+                return self.close(group);
+            }
+            if self.peek().is_none() && !matches!(group.kind, Kind::Call(_)) {
+                return Err(self.missing(&group, group.close()));
+            }
+        }
+        if matches!(group.kind, Kind::Object(..)) {
+            self.entry(&mut group)?;
+        }
+        self.waiting.push(Waiting::Group(group));
+        Ok(Step::Value(self.operators.levels()))
+    }
+
+    /// Puts a value into a group.
+    fn fill(&mut self, mut group: Group, value: Operand) -> Result<Step> {
+        group.depth = group.depth.max(value.depth);
+        self.skip()?;
+        match &mut group.kind {
+            Kind::Parenthesis => return self.unwrap(group, value),
+            Kind::Call(items) | Kind::Array(items) => items.push(value.expr),
+            Kind::Object(entries, key) => entries.push((std::mem::replace(key, unnamed()), value.expr)),
+        }
+        match self.peek() {
+            Some(b',') => self.next(group),
+            byte if byte == group.close() => self.close(group),
+            byte => Err(self.missing(&group, byte.map_or(group.close(), |_| Some(b',')))),
+        }
+    }
+
+    fn unwrap(&mut self, group: Group, mut value: Operand) -> Result<Step> {
+        if self.peek() != Some(b')') {
+            return Err(self.missing(&group, Some(b')')));
+        }
+        self.at += 1;
+        self.groups -= 1;
+        value.span = Span::new(group.start, self.at);
+        Ok(Step::After(value, group.slot, 0))
+    }
+
+    /// Steps over a comma.
+    fn next(&mut self, mut group: Group) -> Result<Step> {
+        self.at += 1;
+        match group.kind {
+            Kind::Array(_) => self.skip()?,
+            Kind::Object(..) => {
+                self.skip()?;
+                self.entry(&mut group)?;
+            }
+            Kind::Call(_) | Kind::Parenthesis => {}
+        }
+        self.waiting.push(Waiting::Group(group));
+        Ok(Step::Value(self.operators.levels()))
+    }
+
+    /// Reads `key:` of an object.
+    fn entry(&mut self, group: &mut Group) -> Result<()> {
+        let start = self.at;
+        let read = self.key()?;
+        let name = read.ok_or_else(|| self.error(Code::KeyExpected, "Key expected"))?;
+        if let Kind::Object(_, key) = &mut group.kind {
+            *key = Key { name, span: Span::new(start, self.at) };
+        }
+        self.skip()?;
+        if self.peek() != Some(b':') {
+            return Err(self.missing(group, Some(b':')));
+        }
+        self.at += 1;
+        Ok(())
+    }
+
+    fn key(&mut self) -> Result<Option<Box<str>>> {
+        Ok(match self.peek() {
+            Some(b'"') => self.quoted()?,
+            Some(b'0'..=b'9') => self.token(int).map(|digits| ryu_js::Buffer::new().format(number_of(digits)).into()),
+            _ => self.token(word).map(Into::into),
+        })
+    }
+
+    /// Steps over the closing bracket.
+    fn close(&mut self, group: Group) -> Result<Step> {
+        self.at += 1;
+        self.groups -= 1;
+        let span = Span::new(group.start, self.at);
+        let items = match group.kind {
+            Kind::Call(items) | Kind::Array(items) => items,
+            Kind::Object(entries, _) => object(entries, span),
+            Kind::Parenthesis => Vec::new(),
+        };
+        self.call_of(items, span, group.depth).map(|value| Step::After(value, group.slot, 0))
+    }
+
+    // Operators.
+
+    /// Looks for an operator. A level once left is not entered again: its chain ended there.
+    fn after(&mut self, left: Operand, slot: Slot, from: usize) -> Result<Step> {
+        if from >= slot.below {
+            return Ok(Step::Complete(left));
+        }
+        self.skip()?;
+        let Some(byte) = self.peek().filter(|byte| *byte == b'.' || self.operators.may_begin(*byte)) else {
+            return Ok(Step::Complete(left));
+        };
+        for level in from..slot.below {
+            if byte == b'.' && self.operators.has_pipe(level) {
+                return self.implicit_pipe(left, slot, level);
+            }
+            if let Some(row) = self.operators.at(level, self.rest()) {
+                return self.operator(Pending { left, slot, level, row, span: Span::default() });
+            }
+        }
+        Ok(Step::Complete(left))
+    }
+
+    fn operator(&mut self, mut pending: Pending<'t>) -> Result<Step> {
+        let (start, level) = (self.at, pending.level);
+        self.at += pending.row.text.len();
+        pending.span = Span::new(start, self.at);
+        self.waiting.push(Waiting::Operator(pending));
+        self.skip()?;
+        Ok(Step::Value(level))
+    }
+
+    /// `f() .a`: a path after a value is piped, and a pipe before it grows, even one in parentheses.
+    fn implicit_pipe(&mut self, left: Operand, slot: Slot, level: usize) -> Result<Step> {
+        let start = self.at;
+        let path = self.keys(start, vec![name("get", Span::new(start, start + 1))])?;
+        let value = match left.expr.head() {
+            Some(PIPE) => self.append(left, path)?,
+            _ => self.nest(PIPE, Span::new(start, start), left, path)?,
+        };
+        Ok(Step::After(value, slot, level))
+    }
+
+    /// `left op right`, where the left side may be a call of the same function already.
+    fn combine(&mut self, pending: Pending<'t>, right: Operand) -> Result<Step> {
+        let Pending { left, slot, level, row, span } = pending;
+        let chained = !slot.exact && left.expr.head() == Some(&*row.name);
+        if chained && row.chain == Chain::Refused && !slot.parenthesis {
+            self.at = span.start as usize;
+            return Ok(Step::After(left, slot, level + 1));
+        }
+        let value = match chained && row.chain == Chain::Flat {
+            true => self.append(left, right)?,
+            false => self.nest(&row.name, span, left, right)?,
+        };
+        Ok(Step::After(value, slot, level))
+    }
+
+    fn nest(&mut self, named: &str, at: Span, left: Operand, right: Operand) -> Result<Operand> {
+        let (span, depth) = (left.span.to(right.span), left.depth.max(right.depth));
+        self.call_of(vec![name(named, at), left.expr, right.expr], span, depth)
+    }
+
+    fn append(&mut self, mut left: Operand, right: Operand) -> Result<Operand> {
+        left.span = left.span.to(right.span);
+        left.depth = left.depth.max(right.depth + 1);
+        left.expr.span = left.span;
+        if let Node::Array(items) = &mut left.expr.node {
+            items.push(right.expr);
+        }
+        self.check_depth(left.depth)?;
+        Ok(left)
+    }
+
+    /// A call around values of this depth.
+    fn call_of(&mut self, items: Vec<Expr>, span: Span, depth: usize) -> Result<Operand> {
+        self.check_depth(depth + 1)?;
+        self.count(1)?;
+        Ok(Operand { expr: Expr::new(Node::Array(items), span), span, depth: depth + 1 })
+    }
+
+    // Limits.
+
+    fn check_depth(&self, depth: usize) -> Result<()> {
+        if depth <= MAX_NESTING {
+            return Ok(());
+        }
+        let message = format!("the query is nested more than {MAX_NESTING} levels deep");
+        Err(self.error(Code::NestedTooDeep, &message))
+    }
+
+    fn count(&mut self, parts: usize) -> Result<()> {
+        self.parts += parts;
+        if self.parts <= MAX_PARTS {
+            return Ok(());
+        }
+        Err(self.error(Code::NestedTooDeep, &format!("the query has more than {MAX_PARTS} parts")))
+    }
+
+    // The text.
+
+    fn rest(&self) -> &'t str {
+        &self.text[self.at..]
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    /// Steps over a terminal, if there is one.
+    fn token(&mut self, terminal: impl Fn(&'t str) -> IResult<&'t str, &'t str>) -> Option<&'t str> {
+        let (_, found) = terminal(self.rest()).ok()?;
+        self.at += found.len();
+        Some(found)
+    }
+
+    /// Steps over a string and reads what is in it; nothing if it is not closed.
+    fn quoted(&mut self) -> Result<Option<Box<str>>> {
+        let start = self.at;
+        let Some(lexeme) = self.token(string) else { return Ok(None) };
+        unescape(&lexeme[1..lexeme.len() - 1]).map(Some).map_err(|bad| bad.error(self.text, start + 1))
+    }
+
+    /// Steps over white space and comments.
+    fn skip(&mut self) -> Result<()> {
+        while let Some(byte) = self.peek() {
+            match byte {
+                b' ' | b'\n' | b'\t' | b'\r' => self.at += 1,
+                b'/' if self.profile == Profile::Pidq => {
+                    let Some(length) = self.comment()? else { break };
+                    self.note(Span::new(self.at, self.at + length));
+                    self.at += length;
+                }
+                _ => break,
+            }
+        }
+        Ok(())
+    }
+
+    /// The length of the comment that stands here.
+    fn comment(&self) -> Result<Option<usize>> {
+        let rest = self.rest();
+        if rest.starts_with("//") {
+            return Ok(Some(rest.find('\n').unwrap_or(rest.len())));
+        }
+        if !rest.starts_with("/*") {
+            return Ok(None);
+        }
+        let end = rest[2..].find("*/").map(|at| at + 4);
+        end.map(Some).ok_or_else(|| {
+            let error = syntax_error(self.text, self.at, 2, Code::CharacterExpected, "Unclosed comment");
+            error.with_label("a comment begins here").with_help("close it with `*/`")
+        })
+    }
+
+    fn note(&mut self, comment: Span) {
+        if self.comments.last().is_none_or(|last| last.start < comment.start) {
+            self.comments.push(comment);
+        }
+    }
+
+    // Errors.
+
+    fn error(&self, code: Code, message: &str) -> Error {
+        Place { text: self.text, at: self.at, code, operators: self.operators }.advise(message)
+    }
+
+    fn value_expected(&self) -> Error {
+        self.error(Code::ValueExpected, "Value expected")
+    }
+
+    fn missing(&self, group: &Group, byte: Option<u8>) -> Error {
+        let message = format!("Character '{}' expected", byte.unwrap_or_default() as char);
+        let error = self.error(Code::CharacterExpected, &message);
+        match error.help() {
+            _ if byte == Some(b':') => error.with_help("a key, a `:` and a value make an entry of an object"),
+            Some(_) => error,
+            None => error.with_help(unclosed(self.text, group.open)),
+        }
+    }
+}
+
+impl Group {
+    fn close(&self) -> Option<u8> {
+        Some(match self.kind {
+            Kind::Parenthesis | Kind::Call(_) => b')',
+            Kind::Array(_) => b']',
+            Kind::Object(..) => b'}',
+        })
+    }
+}
+
+/// The first item of a call, or a key of a path.
+fn name(text: &str, span: Span) -> Expr {
+    Expr::new(Node::String(text.into()), span)
+}
+
+/// A key that is still to be read.
+fn unnamed() -> Key {
+    Key { name: Box::default(), span: Span::default() }
+}
+
+/// The items of the call that an object literal is.
+fn object(entries: Vec<(Key, Expr)>, span: Span) -> Vec<Expr> {
+    let brace = Span::new(span.start as usize, span.start as usize + 1);
+    vec![name("object", brace), Expr::new(Node::Object(last_wins(entries)), span)]
+}
+
+// Terminals. The JSON format has the same strings and numbers.
+
+fn begins_word(c: char) -> bool {
+    c.is_ascii_alphabetic() || c == '_' || c == '$'
+}
+
+fn in_word(c: char) -> bool {
+    begins_word(c) || c.is_ascii_digit()
+}
+
+/// Whether a text can stand as a name without quotes.
+pub(crate) fn is_word(text: &str) -> bool {
+    text.starts_with(begins_word) && text.chars().all(in_word)
+}
+
+/// Whether a text can stand after the `$` of a variable.
+pub(crate) fn is_variable(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(in_word)
+}
+
+fn word(text: &str) -> IResult<&str, &str> {
+    recognize(pair(satisfy(begins_word), take_while(in_word))).parse(text)
+}
+
+fn int(text: &str) -> IResult<&str, &str> {
+    // Not `digit0`: at the end of a text, nom 8.0.0 gives it a rest that `recognize` cannot measure.
+    let digits = take_while(|c: char| c.is_ascii_digit());
+    alt((tag("0"), recognize(pair(one_of("123456789"), digits)))).parse(text)
+}
+
+pub(crate) fn number(text: &str) -> IResult<&str, &str> {
+    let fraction = opt(pair(char('.'), digit1));
+    let exponent = opt((one_of("eE"), opt(one_of("+-")), digit1));
+    recognize((opt(char('-')), int, fraction, exponent)).parse(text)
+}
+
+/// A string with its quotes. A backslash hides any character but the end of a line.
+pub(crate) fn string(text: &str) -> IResult<&str, &str> {
+    let plain = take_while1(|c| c != '"' && c != '\\');
+    let escaped = recognize(pair(char('\\'), none_of("\n\r\u{2028}\u{2029}")));
+    recognize(delimited(char('"'), many0_count(alt((plain, escaped))), char('"'))).parse(text)
+}
+
+/// The value of a number. Too large ones are infinite, as in JavaScript.
+pub(crate) fn number_of(lexeme: &str) -> f64 {
+    lexeme.parse().unwrap_or(f64::NAN)
+}
+
+/// A keyword that a text begins with, and its length.
+pub(crate) fn keyword(text: &str) -> Option<(usize, Node)> {
+    let table = [("true", Node::Bool(true)), ("false", Node::Bool(false)), ("null", Node::Null)];
+    let (word, node) = table.into_iter().find(|(word, _)| text.starts_with(word))?;
+    Some((word.len(), node))
+}
+
+/// What is wrong within a string, and where.
+pub(crate) struct BadString {
+    at: usize,
+    message: &'static str,
+    help: &'static str,
+}
+
+impl BadString {
+    /// The error, for a string whose contents begin at a byte of the text.
+    pub fn error(&self, text: &str, start: usize) -> Error {
+        let error = syntax_error(text, start + self.at, 1, Code::BadString, self.message);
+        error.with_label("not allowed in a string").with_help(self.help)
+    }
+}
+
+/// What stands between the quotes of a string, without its escapes.
+pub(crate) fn unescape(text: &str) -> std::result::Result<Box<str>, BadString> {
+    if let Some(at) = text.bytes().position(|byte| byte < b' ') {
+        let help = "write line breaks and tabs as `\\n` and `\\t`, others as `\\u00XX`";
+        return Err(BadString { at, message: "Bad control character in string", help });
+    }
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find('\\') {
+        out.push_str(&rest[..at]);
+        let (c, length) = escape(&rest[at..]).ok_or(BadString {
+            at: text.len() - rest.len() + at,
+            message: "Bad escaped character in string",
+            help: r#"the escapes are `\"` `\\` `\/` `\b` `\f` `\n` `\r` `\t` and `\uXXXX`"#,
+        })?;
+        out.push(c);
+        rest = &rest[at + length..];
+    }
+    out.push_str(rest);
+    Ok(out.into())
+}
+
+/// The character of an escape, and the length of the escape.
+fn escape(text: &str) -> Option<(char, usize)> {
+    let c = match text.as_bytes().get(1)? {
+        b'u' => return unicode_escape(text),
+        b'b' => '\u{8}',
+        b'f' => '\u{c}',
+        b'n' => '\n',
+        b'r' => '\r',
+        b't' => '\t',
+        c @ (b'"' | b'\\' | b'/') => *c as char,
+        _ => return None,
+    };
+    Some((c, 2))
+}
+
+/// `\uXXXX`, or two of them for one character. Half a pair becomes U+FFFD.
+fn unicode_escape(text: &str) -> Option<(char, usize)> {
+    let high = hex(text)?;
+    let low = text.get(6..).and_then(hex).filter(|low| (0xDC00..0xE000).contains(low));
+    match (high, low) {
+        (0xD800..0xDC00, Some(low)) => {
+            char::from_u32(0x1_0000 + ((high - 0xD800) << 10) + (low - 0xDC00)).map(|c| (c, 12))
+        }
+        _ => Some((char::from_u32(high).unwrap_or(char::REPLACEMENT_CHARACTER), 6)),
+    }
+}
+
+fn hex(text: &str) -> Option<u32> {
+    let digits = text.strip_prefix("\\u")?.get(..4)?;
+    // `from_str_radix` would allow a sign.
+    digits.bytes().all(|byte| byte.is_ascii_hexdigit()).then(|| u32::from_str_radix(digits, 16).ok())?
+}
+
+// Errors. A message is that of JSON Query; label, help and suggestions are ours.
+
+/// An error at a byte of the text, which the message names in UTF-16 units. Marks so many bytes, in whole characters.
+pub(crate) fn syntax_error(text: &str, at: usize, length: usize, code: Code, message: &str) -> Error {
+    let at = floor_char_boundary(text, at);
+    let next = text[at..].chars().next().map_or(0, char::len_utf8);
+    let end = floor_char_boundary(text, at + length).max(at + next);
+    let pos = text[..at].encode_utf16().count();
+    Error::new(code, format!("{message} (pos: {pos})")).with_span(Span::new(at, end))
+}
+
+/// The most bytes of left-over text that are marked.
+const MARKED: usize = 40;
+
+/// A place that the parser cannot go on from.
+struct Place<'t> {
+    text: &'t str,
+    at: usize,
+    code: Code,
+    operators: &'t Operators,
+}
+
+/// What to do about it: words, and texts to put in place of some bytes.
+struct Advice {
+    help: String,
+    length: usize,
+    instead: Vec<String>,
+}
+
+/// A habit from another language: what stands before and after the place, and what to write here.
+struct Habit {
+    before: &'static str,
+    here: &'static str,
+    help: &'static str,
+    instead: Option<&'static str>,
+}
+
+const HABITS: &[Habit] = &[
+    Habit { before: "==", here: "=", help: "equality is `==`; there is no `===`", instead: Some("") },
+    Habit { before: "!=", here: "=", help: "inequality is `!=`; there is no `!==`", instead: Some("") },
+    Habit { before: "<", here: ">", help: "inequality is `!=`", instead: None },
+    Habit { before: "|", here: "|", help: "`or` joins conditions; `|` is the pipe", instead: None },
+    Habit { before: "", here: "||", help: "`or` joins conditions; `|` is the pipe", instead: Some("or") },
+    Habit { before: "", here: "&&", help: "`and` joins conditions", instead: Some("and") },
+    Habit { before: "", here: "&", help: "`and` joins conditions", instead: Some("and") },
+    Habit { before: "*", here: "*", help: "the power operator is `^`", instead: None },
+    Habit { before: "", here: "!", help: "negation is `not(…)`", instead: None },
+    Habit { before: "", here: "=", help: "equality is `==`", instead: Some("==") },
+    Habit {
+        before: "",
+        here: "$.",
+        help: "JSONPath's `$.a` is `.a` here, and a parameter is `$name`",
+        instead: Some("."),
+    },
+    Habit { before: "", here: "$[", help: "JSONPath's `$[0]` is `.0` here, and a parameter is `$name`", instead: None },
+    Habit { before: "", here: "@.", help: "the current value needs no `@`: `.a`", instead: Some(".") },
+    Habit { before: "", here: "?", help: "a missing property is null without `?`", instead: Some("") },
+    Habit { before: "", here: ";", help: "arguments are separated by `,`", instead: Some(",") },
+    Habit { before: ".", here: ".", help: "there is no `..`: name every step of a path", instead: None },
+];
+
+/// Words of other languages.
+const WORDS: &[(&str, &str)] =
+    &[("true", "true"), ("false", "false"), ("null", "null"), ("none", "null"), ("nil", "null"), ("undefined", "null")];
+
+impl Place<'_> {
+    /// The error, with all that can be said about it.
+    fn advise(&self, message: &str) -> Error {
+        let advice = self.advice();
+        let error = syntax_error(self.text, self.at, self.marked(advice.as_ref()), self.code, message);
+        let error = error.with_label(self.label(message));
+        match advice {
+            Some(advice) => error.with_help(advice.help).with_suggestions(advice.instead),
+            None => error,
+        }
+    }
+
+    /// The bytes to mark: what a suggestion replaces, what is left over, or one character.
+    fn marked(&self, advice: Option<&Advice>) -> usize {
+        match advice.filter(|advice| !advice.instead.is_empty()) {
+            Some(advice) => advice.length,
+            None if self.code == Code::TrailingText => self.here().trim_end().len().min(MARKED),
+            None => 1,
+        }
+    }
+
+    fn label(&self, message: &str) -> String {
+        match self.code {
+            Code::ValueExpected => "a value is expected here".into(),
+            Code::PropertyExpected => "a property name is expected here".into(),
+            Code::KeyExpected => "a key is expected here".into(),
+            Code::TrailingText => "not expected here".into(),
+            Code::CharacterExpected => message.replace("Character '", "`").replace('\'', "`"),
+            _ => "here".into(),
+        }
+    }
+
+    fn here(&self) -> &str {
+        &self.text[self.at..]
+    }
+
+    fn before(&self) -> &str {
+        &self.text[..self.at]
+    }
+
+    fn advice(&self) -> Option<Advice> {
+        if self.code == Code::NestedTooDeep {
+            return advice("split the query into several, or write fewer brackets");
+        }
+        if self.here().is_empty() {
+            return self.end();
+        }
+        let rules = [
+            Self::minus,
+            Self::operator,
+            Self::habit,
+            Self::quote,
+            Self::index,
+            Self::bracket,
+            Self::word,
+            Self::letter,
+        ];
+        rules.iter().find_map(|rule| rule(self)).or_else(|| self.neighbour())
+    }
+
+    /// At the end of the text.
+    fn end(&self) -> Option<Advice> {
+        let before = self.before().trim_end();
+        match self.code {
+            Code::ValueExpected if before.is_empty() => advice("the query is empty; `get()` is the whole input"),
+            Code::ValueExpected => advice(format!("nothing follows `{}`", last_token(before, self.operators)?)),
+            Code::PropertyExpected => advice("name a property, as in `.name`; the current value is `get()`"),
+            _ => None,
+        }
+    }
+
+    /// `-(x)`, `-.a`: the sign belongs to a number.
+    fn minus(&self) -> Option<Advice> {
+        let after = self.here().strip_prefix('-').filter(|_| self.code == Code::ValueExpected)?;
+        after.starts_with(|c: char| !c.is_whitespace() && c != '-').then_some(())?;
+        Advice::replace("only numbers have a sign; write `0 - …`", 1, "0 - ")
+    }
+
+    /// An operator where none can be.
+    fn operator(&self) -> Option<Advice> {
+        let here = self.here();
+        let habit = HABITS.iter().any(|habit| !habit.before.is_empty() && habit.fits(self.before(), here));
+        let row = self.operators.any(here).filter(|row| !habit && !here.starts_with("||") && ends_after(here, row))?;
+        match self.code {
+            Code::ValueExpected => advice(format!("nothing stands before `{}`", row.text)),
+            Code::TrailingText | Code::CharacterExpected if row.chain == Chain::Refused => advice(format!(
+                "`{0}` cannot follow `{0}`: use parentheses, or join two conditions with `and`",
+                row.text
+            )),
+            _ => None,
+        }
+    }
+
+    fn habit(&self) -> Option<Advice> {
+        let habit = HABITS.iter().find(|habit| habit.fits(self.before(), self.here()))?;
+        let instead = habit.instead.map(String::from).into_iter().collect();
+        Some(Advice { help: habit.help.into(), length: habit.here.len(), instead })
+    }
+
+    /// Quotes of other kinds, and one that is not closed.
+    fn quote(&self) -> Option<Advice> {
+        let here = self.here();
+        let quote = here.chars().next()?;
+        let closing = match quote {
+            '"' if string(here).is_err() => return advice(r#"the string is not closed: a `"` is missing"#),
+            '\'' | '`' => &['\'', '`'][..],
+            '“' | '”' | '„' | '‟' | '«' | '»' => &['“', '”', '»', '«', '"'],
+            '‘' | '’' | '‚' => &['‘', '’', '\''],
+            _ => return None,
+        };
+        let help = r#"strings stand in `"`"#;
+        let inner = &here[quote.len_utf8()..];
+        let Some(end) = inner.find(closing) else { return advice(help) };
+        let length = here.len() - inner.len() + end + inner[end..].chars().next().map_or(0, char::len_utf8);
+        let mut instead = String::new();
+        crate::syntax::json::quote(&inner[..end], &mut instead);
+        Advice::replace(help, length, &instead)
+    }
+
+    /// `[0]`, `["a"]`, `[*]`, `[]` after a value or a dot.
+    fn index(&self) -> Option<Advice> {
+        let inner = self.here().strip_prefix('[').filter(|_| self.code != Code::ValueExpected)?;
+        let end = inner.find(']')?;
+        let (inside, after) = (inner[..end].trim(), &inner[end..]);
+        if matches!(inside, "" | "*") {
+            let filters = after.contains("select(");
+            let select = "jq's `.[] | select(…)` is `filter(…)`, and `.[] | f` is `map(f)`";
+            return advice(if filters { select } else { "for every item of a list, use `map(…)`" });
+        }
+        if inside.starts_with('?') {
+            return advice("JSONPath's `[?(…)]` is `| filter(…)`");
+        }
+        if inside.starts_with('-') || inside.contains(':') {
+            return advice("ranges and items from the end have functions: `slice(…)`, `last()`");
+        }
+        let key = index_key(inside)?;
+        let dot = if self.code == Code::PropertyExpected { "" } else { "." };
+        Advice::replace(&format!("items and properties are read with a dot: `.{key}`"), end + 2, &format!("{dot}{key}"))
+    }
+
+    fn bracket(&self) -> Option<Advice> {
+        let close = self.here().chars().next().filter(|c| ")]}".contains(*c))?;
+        let before = self.before().trim_end();
+        match self.code {
+            Code::ValueExpected | Code::KeyExpected if before.ends_with(',') => {
+                advice(format!("remove the `,` before `{close}`"))
+            }
+            Code::ValueExpected if before.ends_with('(') => advice("a query is missing between the parentheses"),
+            Code::ValueExpected => advice(format!("nothing follows `{}`", last_token(before, self.operators)?)),
+            Code::PropertyExpected => advice("name a property, as in `.name`; the current value is `get()`"),
+            Code::TrailingText => advice(format!("no bracket is open that `{close}` could close")),
+            _ => None,
+        }
+    }
+
+    /// A word that is no call, or an operator in capital letters.
+    fn word(&self) -> Option<Advice> {
+        let (after, found) = word(self.here()).ok()?;
+        let lower = found.to_ascii_lowercase();
+        if self.code != Code::ValueExpected {
+            let row = self.operators.any(&lower).filter(|row| *row.text == *lower && lower != found)?;
+            return Advice::replace(&format!("operators are in lower case: `{}`", row.text), found.len(), &lower);
+        }
+        if let Some((_, instead)) = WORDS.iter().find(|(word, _)| *word == lower) {
+            return Advice::replace(&format!("write `{instead}`"), found.len(), instead);
+        }
+        if found == "not" || found.starts_with('$') {
+            let not = found == "not" && !after.trim_start().is_empty();
+            return advice(if not {
+                "`not` is a function: `not(…)`"
+            } else {
+                "a property is `.name`, a function `name(…)`"
+            });
+        }
+        let help = format!("did you mean `.{found}` or `{found}()`?");
+        Some(Advice { help, length: found.len(), instead: vec![format!(".{found}"), format!("{found}()")] })
+    }
+
+    /// A name with letters beyond ASCII, or a blank before it.
+    fn letter(&self) -> Option<Advice> {
+        matches!(self.code, Code::PropertyExpected | Code::KeyExpected).then_some(())?;
+        let here = self.here();
+        if here.starts_with([' ', '\n', '\t', '\r']) {
+            return advice("no white space may stand between the dot and the name");
+        }
+        let end = here.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(here.len());
+        here.starts_with(char::is_alphabetic).then_some(())?;
+        let mut quoted = String::new();
+        crate::syntax::json::quote(&here[..end], &mut quoted);
+        Advice::replace(r#"names with other letters than `a` to `z` stand in `"`"#, end, &quoted)
+    }
+
+    /// A value right after a value, or a character that is nowhere allowed.
+    fn neighbour(&self) -> Option<Advice> {
+        let c = self.here().chars().next()?;
+        if c.is_whitespace() || "\u{feff}\u{200b}\u{200c}\u{200d}\u{2060}".contains(c) {
+            return advice(format!("the character U+{:04X} is no white space here; use a blank", c as u32));
+        }
+        if c.is_alphabetic() && !c.is_ascii() {
+            return advice(r#"names with other letters than `a` to `z` stand in `"`"#);
+        }
+        let value = in_word(c) || "\".{[(".contains(c);
+        let between = matches!(self.code, Code::TrailingText | Code::CharacterExpected) && value;
+        (between && !self.before().ends_with('{'))
+            .then(|| advice("an operator such as `|` or a `,` is missing here"))?
+    }
+}
+
+impl Habit {
+    fn fits(&self, before: &str, here: &str) -> bool {
+        before.ends_with(self.before) && here.starts_with(self.here)
+    }
+}
+
+impl Advice {
+    fn replace(help: &str, length: usize, instead: &str) -> Option<Advice> {
+        Some(Advice { help: help.into(), length, instead: vec![instead.into()] })
+    }
+}
+
+fn advice(help: impl Into<String>) -> Option<Advice> {
+    Some(Advice { help: help.into(), length: 0, instead: Vec::new() })
+}
+
+/// Whether an operator is a whole word: `order` does not begin with `or`.
+fn ends_after(here: &str, row: &Row) -> bool {
+    !row.text.ends_with(in_word) || !here[row.text.len()..].starts_with(in_word)
+}
+
+/// `0`, `'a'` or `"a"` as a key of a path.
+fn index_key(inside: &str) -> Option<String> {
+    if int(inside).is_ok_and(|(rest, _)| rest.is_empty()) {
+        return Some(inside.into());
+    }
+    let key = inside.strip_prefix(['"', '\''])?.strip_suffix(['"', '\''])?;
+    let mut quoted = String::new();
+    crate::syntax::json::quote(key, &mut quoted);
+    Some(if is_word(key) { key.into() } else { quoted })
+}
+
+/// The operator or the bracket that a text ends with.
+fn last_token<'t>(before: &'t str, operators: &Operators) -> Option<&'t str> {
+    let longest = (1..=before.len().min(8)).rev().filter_map(|length| before.get(before.len() - length..));
+    let is_operator = |text: &str| operators.any(text).is_some_and(|row| *row.text == *text);
+    let bracket = before.len().checked_sub(1).and_then(|last| before.get(last..));
+    longest.filter(|text| is_operator(text)).chain(bracket).next()
+}
+
+/// Which bracket is open.
+fn unclosed(text: &str, open: usize) -> String {
+    let bracket = text.get(open..=open).unwrap_or_default();
+    let place = crate::error::Location::of(text, open);
+    match text.contains('\n') {
+        true => format!("the `{bracket}` in line {}, column {} is not closed", place.line, place.column),
+        false => format!("the `{bracket}` in column {} is not closed", place.column),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::syntax::json::{from_json, to_json};
+    use crate::syntax::operators::{Operator, Place as Anchor};
+
+    fn json_of(expr: &Expr) -> String {
+        let mut out = String::new();
+        to_json(expr, &mut out);
+        out
+    }
+
+    /// The tree in one profile, or the error in one line.
+    fn read(text: &str, profile: Profile) -> String {
+        match parse(text, Operators::standard(), profile) {
+            Ok(expr) => json_of(&expr),
+            Err(error) => format!("{} {}", error.code().as_str(), error.message()),
+        }
+    }
+
+    fn check(text: &str, expected: &str) {
+        assert_eq!(read(text, Profile::Pidq), expected, "{text}");
+        assert_eq!(read(text, Profile::JsonQuery), expected, "{text} in JSON Query");
+    }
+
+    fn check_extension(text: &str, pidq: &str, json_query: &str) {
+        assert_eq!(read(text, Profile::Pidq), pidq, "{text}");
+        assert_eq!(read(text, Profile::JsonQuery), json_query, "{text} in JSON Query");
+    }
+
+    fn error(text: &str) -> Error {
+        parse(text, Operators::standard(), Profile::Pidq).expect_err(text)
+    }
+
+    fn check_help(text: &str, help: &str) {
+        assert_eq!(error(text).help(), Some(help), "{text}");
+    }
+
+    /// The text with the first suggestion applied is a query, or fails further on.
+    fn check_repair(text: &str, repaired: &str) {
+        let error = error(text);
+        let suggestion = error.suggestions().first().expect(text);
+        let span = suggestion.span.expect("a suggestion of the parser has a place").range(text);
+        assert_eq!(format!("{}{}{}", &text[..span.start], suggestion.text, &text[span.end..]), repaired);
+    }
+
+    /// Every part of a tree as the text under its span.
+    fn spans(text: &str) -> Vec<String> {
+        fn walk(expr: &Expr, text: &str, out: &mut Vec<String>) {
+            out.push(text[expr.span.range(text)].to_string());
+            match &expr.node {
+                Node::Array(items) => items.iter().for_each(|item| walk(item, text, out)),
+                Node::Object(entries) => entries.iter().for_each(|(key, value)| {
+                    out.push(format!("key {}", &text[key.span.range(text)]));
+                    walk(value, text, out);
+                }),
+                _ => {}
+            }
+        }
+        let mut out = Vec::new();
+        walk(&parse(text, Operators::standard(), Profile::Pidq).expect(text), text, &mut out);
+        out
+    }
+
+    /// Runs in a thread with little stack: deep queries must not need more.
+    fn on_small_stack(work: impl FnOnce() + Send + 'static) {
+        let thread = std::thread::Builder::new().stack_size(256 << 10).spawn(work);
+        thread.expect("a thread starts").join().expect("the work fits on the stack");
+    }
+
+    #[test]
+    fn paths_are_one_call() {
+        check(".a", r#"["get","a"]"#);
+        check(r#".a .0."b c""#, r#"["get","a",0,"b c"]"#);
+        check(" .$x_1 ", r#"["get","$x_1"]"#);
+    }
+
+    #[test]
+    fn constants_are_json() {
+        check("-1.5e3", "-1500");
+        check("1e400", "null");
+        check("-0", "0");
+        check(r#""a\n\u00e9\ud83d\ude00/\/""#, r#""a\né😀//""#);
+        check(r#""\ud83d \udc00\ud83dx""#, "\"\u{fffd} \u{fffd}\u{fffd}x\"");
+        check("null", "null");
+        check("01", "PQ0005 Unexpected part '1' (pos: 1)");
+    }
+
+    #[test]
+    fn objects_keep_the_last_value_in_the_first_place() {
+        check("{b: 1, 2: 2, a: 3, 1: 4}", r#"["object",{"1":4,"2":2,"b":1,"a":3}]"#);
+        check(r#"{a: 1, b: 2, "a": 3}"#, r#"["object",{"a":3,"b":2}]"#);
+        check("{}", r#"["object",{}]"#);
+    }
+
+    #[test]
+    fn operators_bind_by_level() {
+        check("1 + 2 * 3", r#"["add",1,["multiply",2,3]]"#);
+        check("1 - 2 - 3", r#"["subtract",["subtract",1,2],3]"#);
+        check(".a == 1 and .b not in [2] | size()", SIZE_OF_CONDITION);
+        check("2--3", r#"["subtract",2,-3]"#);
+        check("-2 ^ 2", r#"["pow",-2,2]"#);
+        check("1 < 2 > 3", r#"["gt",["lt",1,2],3]"#);
+        check("1and2", r#"["and",1,2]"#);
+    }
+
+    const SIZE_OF_CONDITION: &str =
+        r#"["pipe",["and",["eq",["get","a"],1],["not in",["get","b"],["array",2]]],["size"]]"#;
+
+    #[test]
+    fn chains_are_flat_unless_a_parenthesis_comes_first() {
+        check("1 and 2 and 3", r#"["and",1,2,3]"#);
+        check("(1) and 2 and 3", r#"["and",["and",1,2],3]"#);
+        check(" (1) and 2 and 3", r#"["and",1,2,3]"#);
+        check("f(1, (1) and 2 and 3)", r#"["f",1,["and",1,2,3]]"#);
+        check("[1, (1) and 2 and 3]", r#"["array",1,["and",["and",1,2],3]]"#);
+        check("and(1, 2) and 3", r#"["and",1,2,3]"#);
+    }
+
+    #[test]
+    fn comparisons_do_not_chain() {
+        check("1 == 2 == 3", "PQ0005 Unexpected part '== 3' (pos: 7)");
+        check("eq(1, 2) == 3", "PQ0005 Unexpected part '== 3' (pos: 9)");
+        check("f(1 == 2 == 3)", "PQ0004 Character ',' expected (pos: 9)");
+        check("(1 == 2) == 3 == 4", r#"["eq",["eq",["eq",1,2],3],4]"#);
+        check("[1, (1 == 2) == 3]", r#"["array",1,["eq",["eq",1,2],3]]"#);
+    }
+
+    #[test]
+    fn accidents_of_the_reference_parser_are_no_errors() {
+        check(" (1 == 2) == 3", r#"["eq",["eq",1,2],3]"#);
+        check("{a: (1 == 2) == 3}", r#"["object",{"a":["eq",["eq",1,2],3]}]"#);
+        check("null == 1", r#"["eq",null,1]"#);
+        check("null | .a", r#"["pipe",null,["get","a"]]"#);
+    }
+
+    #[test]
+    fn a_path_after_a_value_is_piped() {
+        check("f().a", r#"["pipe",["f"],["get","a"]]"#);
+        check("(1 | 2).a", r#"["pipe",1,2,["get","a"]]"#);
+        check("1 + 2 .x", r#"["pipe",["add",1,2],["get","x"]]"#);
+        check("f().x == 1", "PQ0005 Unexpected part '== 1' (pos: 6)");
+    }
+
+    #[test]
+    fn variables_bind_tightly() {
+        check_extension("$a", r#"["$","a"]"#, "PQ0001 Value expected (pos: 0)");
+        check_extension(r#"1 + $a.b.0."c d""#, r#"["add",1,["$","a","b",0,"c d"]]"#, "PQ0001 Value expected (pos: 4)");
+        check(r#"$("a").b"#, r#"["pipe",["$","a"],["get","b"]]"#);
+        check("$x(1)", r#"["$x",1]"#);
+        check("$", "PQ0001 Value expected (pos: 0)");
+    }
+
+    #[test]
+    fn a_lone_dot_is_the_current_value() {
+        check_extension("sort(.)", r#"["sort",["get"]]"#, "PQ0002 Property expected (pos: 6)");
+        check_extension(
+            "[. , {a: . }]",
+            r#"["array",["get"],["object",{"a":["get"]}]]"#,
+            "PQ0002 Property expected (pos: 2)",
+        );
+        check_extension(
+            ". | . in [1]",
+            r#"["pipe",["get"],["in",["get"],["array",1]]]"#,
+            "PQ0002 Property expected (pos: 1)",
+        );
+        check(".", "PQ0002 Property expected (pos: 1)");
+        check(". \"a\"", "PQ0002 Property expected (pos: 1)");
+        check("f(1 .)", "PQ0002 Property expected (pos: 5)");
+    }
+
+    #[test]
+    fn comments_are_white_space() {
+        check_extension(".a // b\n", r#"["get","a"]"#, "PQ0001 Value expected (pos: 4)");
+        check_extension("/* a */f/**/(/*\n*/1)", r#"["f",1]"#, "PQ0001 Value expected (pos: 0)");
+        check_extension("1 /* a", "PQ0004 Unclosed comment (pos: 2)", "PQ0001 Value expected (pos: 3)");
+        check(r#""// /*""#, r#""// /*""#);
+    }
+
+    #[test]
+    fn messages_count_utf16_units() {
+        check("\"😀é\" x", "PQ0005 Unexpected part 'x' (pos: 6)");
+        check("", "PQ0001 Value expected (pos: 0)");
+        check("f(1", "PQ0004 Character ')' expected (pos: 3)");
+        check("f(1 2)", "PQ0004 Character ',' expected (pos: 4)");
+        check("[", "PQ0004 Character ']' expected (pos: 1)");
+        check("{a 1}", "PQ0004 Character ':' expected (pos: 3)");
+        check("{a: 1,}", "PQ0003 Key expected (pos: 6)");
+        check(".a\u{a0}", "PQ0005 Unexpected part '\u{a0}' (pos: 2)");
+        check(r#""a\x""#, "PQ0006 Bad escaped character in string (pos: 2)");
+        check("\"a\n\"", "PQ0006 Bad control character in string (pos: 2)");
+        check(r#""\u12+4""#, "PQ0006 Bad escaped character in string (pos: 1)");
+    }
+
+    #[test]
+    fn every_part_has_the_bytes_it_was_read_from() {
+        assert_eq!(spans("f( .a.\"é\" )"), ["f( .a.\"é\" )", "f", ".a.\"é\"", ".", "a", "\"é\""]);
+        assert_eq!(spans("(1 + 2) == .x"), ["(1 + 2) == .x", "==", "1 + 2", "+", "1", "2", ".x", ".", "x"]);
+        assert_eq!(spans("1 or 2 or f ()"), ["1 or 2 or f ()", "or", "1", "2", "f ()", "f"]);
+        assert_eq!(spans("{a: [1], a: 2}"), ["{a: [1], a: 2}", "{", "{a: [1], a: 2}", "key a", "2"]);
+        assert_eq!(spans("$n.a"), ["$n.a", "$", "n", "a"]);
+    }
+
+    #[test]
+    fn errors_mark_their_place() {
+        let marked = |text: &str| text[error(text).span().expect(text).range(text)].to_string();
+        assert_eq!(marked(".a == 'é'"), "'é'");
+        assert_eq!(marked("[1, }"), "}");
+        assert_eq!(marked(".a |"), "");
+        assert_eq!(marked("1 == 2 == 3"), "== 3");
+        assert_eq!(error("1 +\n  )").location().map(|place| (place.line, place.column)), Some((2, 3)));
+    }
+
+    #[test]
+    fn habits_from_other_languages_get_a_hint() {
+        check_repair(".a = 1", ".a == 1");
+        check_repair(".a === 1", ".a == 1");
+        check_repair("filter(.a && .b)", "filter(.a and .b)");
+        check_repair(".a[0].b", ".a.0.b");
+        check_repair(".a['b c']", r#".a."b c""#);
+        check_repair(".[0]", ".0");
+        check_repair(".a == 'x'", r#".a == "x""#);
+        check_repair(".a == “x”", r#".a == "x""#);
+        check_repair("-(1)", "0 - (1)");
+        check_repair("$.a", ".a");
+        check_repair("nodes | size()", ".nodes | size()");
+        check_repair("[True]", "[true]");
+        check_repair(".a AND .b", ".a and .b");
+        check_repair(".é", r#"."é""#);
+        check_help(".a || .b", "`or` joins conditions; `|` is the pipe");
+        check_help("!.a", "negation is `not(…)`");
+        check_help(".a.b[*]", "for every item of a list, use `map(…)`");
+        check_help(".[] | select(.a)", "jq's `.[] | select(…)` is `filter(…)`, and `.[] | f` is `map(f)`");
+        check_help("nodes", "did you mean `.nodes` or `nodes()`?");
+    }
+
+    #[test]
+    fn slips_get_a_hint() {
+        check_help("[1, ]", "remove the `,` before `]`");
+        check_help("| .a", "nothing stands before `|`");
+        check_help(".a and", "nothing follows `and`");
+        check_help("\"abc", "the string is not closed: a `\"` is missing");
+        check_help("f(1,\n(2", "the `(` in line 2, column 1 is not closed");
+        check_help("f(1))", "no bracket is open that `)` could close");
+        check_help("1 == 2 == 3", "`==` cannot follow `==`: use parentheses, or join two conditions with `and`");
+        check_help(".a \"b\"", "an operator such as `|` or a `,` is missing here");
+    }
+
+    #[test]
+    fn custom_operators_take_their_level() {
+        let place = Anchor::Before("|".into());
+        let custom =
+            Operator { name: "coalesce".into(), text: "??".into(), place, vararg: true, left_associative: true };
+        let operators = Operators::with(&[custom]).expect("the operator is valid");
+        let tree = |text| parse(text, &operators, Profile::JsonQuery).map(|expr| json_of(&expr));
+        assert_eq!(tree("1 ?? 2 ?? 3 | .a").ok().as_deref(), Some(r#"["pipe",["coalesce",1,2,3],["get","a"]]"#));
+        assert_eq!(tree(".a or .b ?? 3").ok().as_deref(), Some(r#"["coalesce",["or",["get","a"],["get","b"]],3]"#));
+    }
+
+    #[test]
+    fn nesting_ends_at_its_limit_and_needs_little_stack() {
+        on_small_stack(|| {
+            for (open, inner, close) in [
+                ("(", "1", ")"),
+                ("[", "", "]"),
+                ("f(", "", ")"),
+                ("{a:", "1", "}"),
+                ("1 or 1 and 1 == 1 > 1 + 1 * 1 ^ (", "1", ")"),
+            ] {
+                let nested = |levels| format!("{}{inner}{}", open.repeat(levels), close.repeat(levels));
+                let levels = if open.starts_with('1') { MAX_NESTING / 7 } else { MAX_NESTING };
+                let expr = parse(&nested(levels), Operators::standard(), Profile::Pidq).expect(open);
+                assert_eq!(from_json(&json_of(&expr)).map(|expr| json_of(&expr)).ok(), Some(json_of(&expr)));
+                assert_eq!(error(&nested(levels + 1)).code(), Code::NestedTooDeep, "{open}");
+                assert_eq!(error(&nested(9000 / open.len())).code(), Code::NestedTooDeep, "{open}");
+            }
+        });
+    }
+
+    #[test]
+    fn long_chains_are_deep_and_flat_chains_are_not() {
+        on_small_stack(|| {
+            let chain = |operator: &str, count| vec!["1"; count].join(operator);
+            assert!(parse(&chain("+", MAX_NESTING + 1), Operators::standard(), Profile::Pidq).is_ok());
+            assert_eq!(error(&chain("+", MAX_NESTING + 2)).code(), Code::NestedTooDeep);
+            assert!(parse(&chain("|", 9000), Operators::standard(), Profile::Pidq).is_ok());
+            assert_eq!(error(&chain("|", MAX_PARTS)).code(), Code::NestedTooDeep);
+            assert_eq!(error(&format!("1{}", " ".repeat(MAX_QUERY))).code(), Code::QueryTooLong);
+        });
+    }
+}

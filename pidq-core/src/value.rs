@@ -1,0 +1,318 @@
+//! Views of values: of a stored document, or built by a run. `Copy`, three words wide, nothing is ever cloned.
+
+pub(crate) mod compare;
+pub(crate) mod convert;
+pub(crate) mod prototype;
+pub(crate) mod write;
+
+use std::fmt;
+
+use crate::arena::{Arena, Cell, ContainerId, Kind};
+use crate::error::Result;
+
+/// A JSON value, or nothing. Borrows from the graph or from the scratch memory of its run.
+#[derive(Clone, Copy)]
+pub enum Value<'a> {
+    /// No value: JavaScript's `undefined`. Left out of objects, `null` in arrays and as a whole result.
+    Undefined,
+    /// `null`.
+    Null,
+    /// `true` or `false`.
+    Bool(bool),
+    /// A number, with its text where it came from a document.
+    Number(Number<'a>),
+    /// A text.
+    String(&'a str),
+    /// A list.
+    Array(Array<'a>),
+    /// Keys and values.
+    Object(Object<'a>),
+}
+
+impl<'a> Value<'a> {
+    /// A cell of a document.
+    pub(crate) fn stored(arena: &'a Arena, cell: Cell) -> Value<'a> {
+        match cell.kind() {
+            Kind::Null => Value::Null,
+            Kind::Bool(value) => Value::Bool(value),
+            Kind::Number(value) => Value::number(value),
+            Kind::Lexeme(index) => Value::Number(Number(Digits::Stored(arena, index))),
+            Kind::Symbol(_) | Kind::Source(..) | Kind::Text(_) => Value::String(arena.string(cell)),
+            Kind::Array(id) => Value::Array(Array(Items::Stored(arena, id))),
+            Kind::Object(id) => Value::Object(Object(Fields::Stored(arena, id))),
+        }
+    }
+
+    /// A computed number.
+    pub(crate) fn number(value: f64) -> Value<'a> {
+        Value::Number(Number(Digits::Computed(value)))
+    }
+
+    /// The number that this is.
+    pub fn as_f64(self) -> Option<f64> {
+        match self {
+            Value::Number(number) => Some(number.value()),
+            _ => None,
+        }
+    }
+
+    /// The text that this is.
+    pub fn as_str(self) -> Option<&'a str> {
+        match self {
+            Value::String(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The list that this is.
+    pub fn as_array(self) -> Option<Array<'a>> {
+        match self {
+            Value::Array(array) => Some(array),
+            _ => None,
+        }
+    }
+
+    /// The object that this is.
+    pub fn as_object(self) -> Option<Object<'a>> {
+        match self {
+            Value::Object(object) => Some(object),
+            _ => None,
+        }
+    }
+
+    /// Writes the value as JSON text, in pieces of about 64 KiB, at most `limit` bytes. What a query passed through
+    /// is copied as it stands in the document.
+    ///
+    /// # Errors
+    /// `PQ4003` above the limit, or what `sink` returns.
+    pub fn write_json(self, limit: usize, sink: &mut dyn FnMut(&str) -> Result<()>) -> Result<()> {
+        write::write_json(self, limit, sink)
+    }
+
+    /// Whether this is `null` or no value.
+    pub fn is_null(self) -> bool {
+        matches!(self, Value::Null | Value::Undefined)
+    }
+
+    /// What `filter` and `if` take for true: all but `null`, `0` and `false`.
+    pub fn is_truthy(self) -> bool {
+        match self {
+            Value::Null => false,
+            Value::Bool(value) => value,
+            Value::Number(number) => number.value() != 0.0,
+            _ => true,
+        }
+    }
+
+    /// What JavaScript, and so `and`, `or` and `not`, take for true: also not the empty text, NaN and no value.
+    pub(crate) fn is_truthy_in_javascript(self) -> bool {
+        match self {
+            Value::Undefined => false,
+            Value::Number(number) => number.value() != 0.0 && !number.value().is_nan(),
+            Value::String(text) => !text.is_empty(),
+            other => other.is_truthy(),
+        }
+    }
+
+    /// `null`, `boolean`, `number`, `string`, `array` or `object`.
+    pub fn type_name(self) -> &'static str {
+        match self {
+            Value::Undefined | Value::Null => "null",
+            Value::Bool(_) => "boolean",
+            Value::Number(_) => "number",
+            Value::String(_) => "string",
+            Value::Array(_) => "array",
+            Value::Object(_) => "object",
+        }
+    }
+
+    /// The container of a document that this is.
+    pub(crate) fn container(self) -> Option<(&'a Arena, ContainerId)> {
+        match self {
+            Value::Array(Array(Items::Stored(arena, id))) | Value::Object(Object(Fields::Stored(arena, id))) => {
+                Some((arena, id))
+            }
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Debug for Value<'_> {
+    /// The value as JSON.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&write::to_string(*self))
+    }
+}
+
+/// A number: computed, or of a document with its text.
+#[derive(Clone, Copy)]
+pub struct Number<'a>(Digits<'a>);
+
+#[derive(Clone, Copy)]
+enum Digits<'a> {
+    Computed(f64),
+    Stored(&'a Arena, u32),
+}
+
+impl<'a> Number<'a> {
+    /// The value as a double.
+    pub fn value(self) -> f64 {
+        match self.0 {
+            Digits::Computed(value) => value,
+            Digits::Stored(arena, index) => arena.lexeme(index).0,
+        }
+    }
+
+    /// The text in the document, where it is not what JavaScript would print.
+    pub fn lexeme(self) -> Option<&'a str> {
+        match self.0 {
+            Digits::Computed(_) => None,
+            Digits::Stored(arena, index) => Some(arena.lexeme(index).1),
+        }
+    }
+}
+
+/// A list of values.
+#[derive(Clone, Copy)]
+pub struct Array<'a>(pub(crate) Items<'a>);
+
+/// Where the items of a list are. The difference does not leave this room and the columns of `eval`.
+#[derive(Clone, Copy)]
+pub(crate) enum Items<'a> {
+    Stored(&'a Arena, ContainerId),
+    /// Some items of a stored list.
+    Rows(&'a Rows<'a>),
+    Built(&'a List<'a>),
+}
+
+/// Some items of a stored list, in any order.
+#[derive(Clone, Copy)]
+pub(crate) struct Rows<'a> {
+    pub arena: &'a Arena,
+    pub base: ContainerId,
+    pub rows: &'a [u32],
+}
+
+/// Values that a run has built, behind one thin reference.
+#[derive(Clone, Copy)]
+pub(crate) struct List<'a>(pub &'a [Value<'a>]);
+
+impl<'a> Array<'a> {
+    /// The number of items.
+    pub fn len(self) -> usize {
+        match self.0 {
+            Items::Stored(arena, id) => arena.container(id).extent as usize,
+            Items::Rows(rows) => rows.rows.len(),
+            Items::Built(list) => list.0.len(),
+        }
+    }
+
+    /// Whether there are no items.
+    pub fn is_empty(self) -> bool {
+        self.len() == 0
+    }
+
+    /// The item at a place, from 0.
+    pub fn get(self, index: usize) -> Option<Value<'a>> {
+        match self.0 {
+            Items::Stored(arena, id) => arena.items(id).get(index).map(|cell| Value::stored(arena, *cell)),
+            Items::Rows(rows) => rows.rows.get(index).map(|row| rows.item(*row)),
+            Items::Built(list) => list.0.get(index).copied(),
+        }
+    }
+
+    /// The items in order.
+    pub fn iter(self) -> impl ExactSizeIterator<Item = Value<'a>> + Clone {
+        (0..self.len()).map(move |index| self.get(index).unwrap_or(Value::Undefined))
+    }
+}
+
+impl<'a> Rows<'a> {
+    /// The item in a row of the stored list.
+    pub fn item(&self, row: u32) -> Value<'a> {
+        let first = self.arena.container(self.base).first;
+        Value::stored(self.arena, self.arena.cell(first + row))
+    }
+}
+
+/// Keys and values, in the order in which JavaScript lists them.
+#[derive(Clone, Copy)]
+pub struct Object<'a>(pub(crate) Fields<'a>);
+
+#[derive(Clone, Copy)]
+pub(crate) enum Fields<'a> {
+    Stored(&'a Arena, ContainerId),
+    Built(&'a Record<'a>),
+}
+
+/// An object that a run has built. Objects of one `map` or `pick` share their keys.
+#[derive(Clone, Copy)]
+pub(crate) struct Record<'a> {
+    pub keys: &'a Keys<'a>,
+    pub values: &'a [Value<'a>],
+}
+
+/// Distinct keys in JavaScript's order; long lists also sorted, to search in.
+#[derive(Clone, Copy)]
+pub(crate) struct Keys<'a> {
+    pub names: &'a [&'a str],
+    pub sorted: &'a [u32],
+}
+
+impl Keys<'_> {
+    /// Above this many keys `sorted` is filled.
+    pub const LINEAR: usize = 16;
+
+    /// The place of a key.
+    pub fn slot(&self, name: &str) -> Option<usize> {
+        if self.sorted.is_empty() {
+            return self.names.iter().position(|key| *key == name);
+        }
+        let at = self.sorted.binary_search_by(|slot| self.names[*slot as usize].cmp(name)).ok()?;
+        Some(self.sorted[at] as usize)
+    }
+}
+
+impl<'a> Object<'a> {
+    /// The number of keys.
+    pub fn len(self) -> usize {
+        match self.0 {
+            Fields::Stored(arena, id) => arena.keys(id).len(),
+            Fields::Built(record) => record.values.len(),
+        }
+    }
+
+    /// Whether there are no keys.
+    pub fn is_empty(self) -> bool {
+        self.len() == 0
+    }
+
+    /// The value of a key.
+    pub fn get(self, key: &str) -> Option<Value<'a>> {
+        match self.0 {
+            Fields::Stored(arena, id) => arena.field(id, key).map(|cell| Value::stored(arena, cell)),
+            Fields::Built(record) => record.keys.slot(key).map(|slot| record.values[slot]),
+        }
+    }
+
+    /// The key at a place.
+    pub(crate) fn key(self, slot: usize) -> &'a str {
+        match self.0 {
+            Fields::Stored(arena, id) => arena.symbol_text(arena.keys(id)[slot]),
+            Fields::Built(record) => record.keys.names[slot],
+        }
+    }
+
+    /// The value at a place.
+    pub(crate) fn value(self, slot: usize) -> Value<'a> {
+        match self.0 {
+            Fields::Stored(arena, id) => Value::stored(arena, arena.cell(arena.container(id).first + slot as u32)),
+            Fields::Built(record) => record.values[slot],
+        }
+    }
+
+    /// The keys and values in order.
+    pub fn iter(self) -> impl ExactSizeIterator<Item = (&'a str, Value<'a>)> + Clone {
+        (0..self.len()).map(move |slot| (self.key(slot), self.value(slot)))
+    }
+}

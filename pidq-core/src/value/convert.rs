@@ -1,0 +1,234 @@
+//! JavaScript's conversions: `Number(x)`, `String(x)`, lengths in UTF-16 units. Source: ECMA-262, section 7.1.
+
+use std::fmt::{self, Write};
+
+use super::{Array, Value};
+
+/// The text of a number as JavaScript prints it.
+pub(crate) fn number_text(value: f64) -> NumberText {
+    NumberText(value)
+}
+
+/// Prints a number as JavaScript does.
+pub(crate) struct NumberText(f64);
+
+impl fmt::Display for NumberText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(ryu_js::Buffer::new().format(self.0))
+    }
+}
+
+/// `Number(x)`.
+pub(crate) fn to_number(value: Value<'_>) -> f64 {
+    match value {
+        Value::Undefined | Value::Object(_) => f64::NAN,
+        Value::Null => 0.0,
+        Value::Bool(value) => f64::from(u8::from(value)),
+        Value::Number(number) => number.value(),
+        Value::String(text) => text_to_number(text),
+        Value::Array(array) => array_to_number(array),
+    }
+}
+
+/// `Number([...])` is the number of the list's text. Only a list that holds at most one value, however deep, has one.
+fn array_to_number(array: Array<'_>) -> f64 {
+    let mut array = array;
+    loop {
+        match (array.len(), array.get(0)) {
+            (0, _) => return 0.0,
+            (1, Some(Value::Array(inner))) => array = inner,
+            (1, Some(Value::Undefined | Value::Null)) => return 0.0,
+            (1, Some(Value::Bool(_) | Value::Object(_))) => return f64::NAN,
+            (1, Some(Value::Number(number))) => return number.value(),
+            (1, Some(Value::String(text))) => return text_to_number(text),
+            _ => return f64::NAN,
+        }
+    }
+}
+
+/// `Number("...")`: white space around, decimal digits, `Infinity`, or an unsigned `0x`, `0b`, `0o`.
+pub(crate) fn text_to_number(text: &str) -> f64 {
+    let text = text.trim_matches(is_space);
+    match text.as_bytes() {
+        [] => 0.0,
+        [b'0', b'x' | b'X', ..] => digits_to_number(&text[2..], 16),
+        [b'0', b'o' | b'O', ..] => digits_to_number(&text[2..], 8),
+        [b'0', b'b' | b'B', ..] => digits_to_number(&text[2..], 2),
+        _ => decimal_to_number(text),
+    }
+}
+
+fn digits_to_number(digits: &str, radix: u32) -> f64 {
+    if digits.is_empty() {
+        return f64::NAN;
+    }
+    // Exact up to 2^53; above it every digit rounds, as far as anyone can tell as JavaScript does for powers of two.
+    let digit = |c: char| c.to_digit(radix).map(f64::from);
+    digits.chars().try_fold(0.0, |sum, c| Some(sum * f64::from(radix) + digit(c)?)).unwrap_or(f64::NAN)
+}
+
+fn decimal_to_number(text: &str) -> f64 {
+    let (sign, digits) = match text.as_bytes()[0] {
+        b'-' => (-1.0, &text[1..]),
+        b'+' => (1.0, &text[1..]),
+        _ => (1.0, text),
+    };
+    if digits == "Infinity" {
+        return sign * f64::INFINITY;
+    }
+    // Rust reads `inf`, `nan` and a second sign; JavaScript does not.
+    let plain = digits.bytes().next().is_some_and(|b| b.is_ascii_digit() || b == b'.')
+        && digits.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'.' | b'e' | b'E' | b'+' | b'-'));
+    if !plain {
+        return f64::NAN;
+    }
+    digits.parse::<f64>().map_or(f64::NAN, |value| sign * value)
+}
+
+/// JavaScript's white space (ECMA-262 12.2 and 12.3).
+pub(crate) fn is_space(c: char) -> bool {
+    matches!(c, '\t' | '\n' | '\u{B}' | '\u{C}' | '\r' | ' ' | '\u{A0}' | '\u{1680}' | '\u{2000}'..='\u{200A}')
+        || matches!(c, '\u{2028}' | '\u{2029}' | '\u{202F}' | '\u{205F}' | '\u{3000}' | '\u{FEFF}')
+}
+
+/// Writes `String(x)` to `out`, which may refuse more. Iterative: a run can build lists of any depth.
+pub(crate) fn write_text(value: Value<'_>, out: &mut impl Write) -> fmt::Result {
+    let Value::Array(array) = value else { return write_scalar(value, out) };
+    let mut open = vec![(array, 0)];
+    while let Some((array, at)) = open.last_mut() {
+        let Some(item) = array.get(*at) else {
+            open.pop();
+            continue;
+        };
+        if *at > 0 {
+            out.write_char(',')?;
+        }
+        *at += 1;
+        match item {
+            Value::Undefined | Value::Null => {}
+            Value::Array(inner) => open.push((inner, 0)),
+            scalar => write_scalar(scalar, out)?,
+        }
+    }
+    Ok(())
+}
+
+/// `String(x)` of a value that is known to be small: a constant of a query.
+pub(crate) fn to_text(value: Value<'_>) -> String {
+    let mut text = String::new();
+    let written = write_text(value, &mut text);
+    debug_assert!(written.is_ok(), "a string takes everything");
+    text
+}
+
+fn write_scalar(value: Value<'_>, out: &mut impl Write) -> fmt::Result {
+    match value {
+        Value::Undefined => out.write_str("undefined"),
+        Value::Null => out.write_str("null"),
+        Value::Bool(value) => out.write_str(if value { "true" } else { "false" }),
+        Value::Number(number) => out.write_str(ryu_js::Buffer::new().format(number.value())),
+        Value::String(text) => out.write_str(text),
+        Value::Array(_) => Ok(()),
+        Value::Object(_) => out.write_str("[object Object]"),
+    }
+}
+
+/// The length of a text in UTF-16 units.
+pub(crate) fn utf16_len(text: &str) -> usize {
+    if text.is_ascii() { text.len() } else { text.chars().map(char::len_utf16).sum() }
+}
+
+/// The part of a text between two offsets in UTF-16 units. A cut through a surrogate pair gives U+FFFD for the half.
+pub(crate) fn utf16_slice(text: &str, start: usize, end: usize) -> Slice<'_> {
+    if text.is_ascii() {
+        return Slice::Part(&text[start.min(text.len())..end.clamp(start.min(text.len()), text.len())]);
+    }
+    let mut at = 0;
+    let (mut first, mut last) = (text.len(), text.len());
+    let (mut splits_first, mut splits_last) = (false, false);
+    for (byte, c) in text.char_indices() {
+        let next = at + c.len_utf16();
+        if first == text.len() && (at >= start || next > start) {
+            (first, splits_first) = if at >= start { (byte, false) } else { (byte + c.len_utf8(), true) };
+        }
+        if next > end {
+            (last, splits_last) = (byte, at < end);
+            break;
+        }
+        at = next;
+    }
+    if end <= start || first > last {
+        let half = end > start && (splits_first || splits_last);
+        return if half { Slice::Halves(true, "", false) } else { Slice::Part("") };
+    }
+    if splits_first || splits_last {
+        return Slice::Halves(splits_first, &text[first..last], splits_last);
+    }
+    Slice::Part(&text[first..last])
+}
+
+/// A part of a text: as it stands, or with a replacement character for half a surrogate pair before or after it.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Slice<'t> {
+    Part(&'t str),
+    Halves(bool, &'t str, bool),
+}
+
+impl fmt::Display for Slice<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Slice::Part(text) => f.write_str(text),
+            Slice::Halves(before, text, after) => {
+                let half = |cut: bool| if cut { "\u{FFFD}" } else { "" };
+                write!(f, "{}{text}{}", half(*before), half(*after))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{text_to_number, utf16_slice};
+
+    #[test]
+    fn texts_become_numbers_as_in_javascript() {
+        let cases = [
+            ("", 0.0),
+            (" \n\u{A0}\u{FEFF}", 0.0),
+            ("12", 12.0),
+            (" 1. ", 1.0),
+            (".5", 0.5),
+            ("+5", 5.0),
+            ("-5e-1", -0.5),
+            ("0x1F", 31.0),
+            ("0b101", 5.0),
+            ("0o17", 15.0),
+            ("-Infinity", f64::NEG_INFINITY),
+            ("1e400", f64::INFINITY),
+        ];
+        for (text, number) in cases {
+            assert_eq!(text_to_number(text), number, "{text:?}");
+        }
+        for text in ["a", "1a", "inf", "nan", "NaN", "--1", "-0x1", "0x", "1_000", ".", "e5", "1e", "infinity", "٣"] {
+            assert!(text_to_number(text).is_nan(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn slices_count_utf_16_units() {
+        let cases = [
+            ("abc", 1, 2, "b"),
+            ("abc", 2, 1, ""),
+            ("a😀b", 1, 3, "😀"),
+            ("a😀b", 3, 9, "b"),
+            ("a😀b", 2, 4, "\u{FFFD}b"),
+            ("a😀b", 0, 2, "a\u{FFFD}"),
+            ("é1", 1, 2, "1"),
+            ("😀", 1, 1, ""),
+            ("", 0, 5, ""),
+        ];
+        for (text, start, end, part) in cases {
+            assert_eq!(utf16_slice(text, start, end).to_string(), part, "{text:?} {start} {end}");
+        }
+    }
+}

@@ -1,0 +1,270 @@
+//! Values to JSON text.
+//!
+//! Hot: what a query passes through is copied from the input, neighbours of a list in one piece; only what it built is
+//! printed. Iterative, because a run can build values of any depth.
+
+use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
+
+use super::{Array, Fields, Items, Number, Object, Rows, Value};
+use crate::arena::{Kind, load::array_index};
+use crate::error::{Code, Error, Result};
+
+/// Bytes collected before they are handed on.
+const CHUNK: usize = 64 << 10;
+
+/// Writes JSON text in chunks of about 64 KiB, and stops at a limit.
+pub(crate) struct Writer<'s> {
+    chunk: String,
+    written: usize,
+    limit: usize,
+    sink: &'s mut dyn FnMut(&str) -> Result<()>,
+}
+
+/// A list or object of which a part is written.
+enum Open<'a> {
+    Array(Array<'a>, usize),
+    /// The object, the next place, and whether a key was written.
+    Object(Object<'a>, usize, bool),
+}
+
+/// Writes `value`; `sink` takes the text piece by piece.
+pub(crate) fn write_json(value: Value<'_>, limit: usize, sink: &mut dyn FnMut(&str) -> Result<()>) -> Result<()> {
+    let mut writer = Writer { chunk: String::new(), written: 0, limit, sink };
+    writer.value(value)?;
+    writer.flush()
+}
+
+/// The JSON text of a value, without a limit: for error messages and tests.
+pub(crate) fn to_string(value: Value<'_>) -> String {
+    let mut text = String::new();
+    let written = write_json(value, usize::MAX, &mut |piece| {
+        text.push_str(piece);
+        Ok(())
+    });
+    debug_assert!(written.is_ok());
+    text
+}
+
+impl Writer<'_> {
+    fn value(&mut self, value: Value<'_>) -> Result<()> {
+        let mut open: Vec<Open<'_>> = Vec::new();
+        self.start(value, &mut open)?;
+        while let Some(innermost) = open.last_mut() {
+            let next = match innermost {
+                Open::Array(array, at) => self.next_item(*array, at)?,
+                Open::Object(object, at, any) => self.next_field(*object, at, any)?,
+            };
+            match next {
+                Some(value) => self.start(value, &mut open)?,
+                None => drop(open.pop()),
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes a value that is complete at once, or opens it.
+    fn start<'a>(&mut self, value: Value<'a>, open: &mut Vec<Open<'a>>) -> Result<()> {
+        match value {
+            Value::Undefined | Value::Null => self.push("null"),
+            Value::Bool(true) => self.push("true"),
+            Value::Bool(false) => self.push("false"),
+            Value::Number(number) => self.number(number),
+            Value::String(text) => self.string(text),
+            Value::Array(Array(Items::Stored(arena, id))) | Value::Object(Object(Fields::Stored(arena, id))) => {
+                self.push(arena.container_text(id))
+            }
+            Value::Array(Array(Items::Rows(rows))) => self.rows(rows),
+            Value::Array(array) => {
+                open.push(Open::Array(array, 0));
+                self.push("[")
+            }
+            Value::Object(object) => {
+                open.push(Open::Object(object, 0, false));
+                self.push("{")
+            }
+        }
+    }
+
+    fn next_item<'a>(&mut self, array: Array<'a>, at: &mut usize) -> Result<Option<Value<'a>>> {
+        let Some(item) = array.get(*at) else {
+            self.push("]")?;
+            return Ok(None);
+        };
+        if *at > 0 {
+            self.push(",")?;
+        }
+        *at += 1;
+        Ok(Some(item))
+    }
+
+    fn next_field<'a>(&mut self, object: Object<'a>, at: &mut usize, any: &mut bool) -> Result<Option<Value<'a>>> {
+        while *at < object.len() && matches!(object.value(*at), Value::Undefined) {
+            *at += 1;
+        }
+        if *at == object.len() {
+            self.push("}")?;
+            return Ok(None);
+        }
+        if *any {
+            self.push(",")?;
+        }
+        *any = true;
+        self.string(object.key(*at))?;
+        self.push(":")?;
+        *at += 1;
+        Ok(Some(object.value(*at - 1)))
+    }
+
+    /// Writes some items of a stored list. Items that stand side by side in the input are one copy.
+    fn rows(&mut self, rows: &Rows<'_>) -> Result<()> {
+        self.push("[")?;
+        let source = rows.arena.source();
+        let cells = rows.arena.items(rows.base);
+        let span = |row: u32| match cells[row as usize].kind() {
+            Kind::Array(id) | Kind::Object(id) => Some(rows.arena.container(id).span),
+            _ => None,
+        };
+        let mut at = 0;
+        while at < rows.rows.len() {
+            if at > 0 {
+                self.push(",")?;
+            }
+            let Some(first) = span(rows.rows[at]) else {
+                self.scalar(rows.item(rows.rows[at]))?;
+                at += 1;
+                continue;
+            };
+            let mut end = first.end;
+            at += 1;
+            while let Some(next) = rows.rows.get(at).and_then(|row| span(*row)) {
+                if next.start != end + 1 || source.as_bytes()[end as usize] != b',' {
+                    break;
+                }
+                end = next.end;
+                at += 1;
+            }
+            self.push(&source[first.start as usize..end as usize])?;
+        }
+        self.push("]")
+    }
+
+    /// Writes a value that holds no others.
+    fn scalar(&mut self, value: Value<'_>) -> Result<()> {
+        self.start(value, &mut Vec::new())
+    }
+
+    fn number(&mut self, number: Number<'_>) -> Result<()> {
+        match number.lexeme() {
+            Some(lexeme) => self.push(lexeme),
+            None if number.value().is_finite() => self.push(ryu_js::Buffer::new().format(number.value())),
+            None => self.push("null"),
+        }
+    }
+
+    /// Writes a text in quotes. Most need no escapes.
+    fn string(&mut self, text: &str) -> Result<()> {
+        self.push("\"")?;
+        let mut plain = 0;
+        for (at, byte) in text.bytes().enumerate() {
+            if byte >= b' ' && byte != b'"' && byte != b'\\' {
+                continue;
+            }
+            self.push(&text[plain..at])?;
+            self.push(&escape(byte))?;
+            plain = at + 1;
+        }
+        self.push(&text[plain..])?;
+        self.push("\"")
+    }
+
+    fn push(&mut self, text: &str) -> Result<()> {
+        self.written += text.len();
+        if self.written > self.limit {
+            return Err(self.too_large());
+        }
+        if self.chunk.len() + text.len() > CHUNK {
+            self.flush()?;
+            if text.len() > CHUNK {
+                return (self.sink)(text);
+            }
+        }
+        self.chunk.push_str(text);
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        if !self.chunk.is_empty() {
+            (self.sink)(&self.chunk)?;
+            self.chunk.clear();
+        }
+        Ok(())
+    }
+
+    fn too_large(&self) -> Error {
+        Error::new(Code::OutputTooLarge, format!("The result is larger than {} bytes", self.limit))
+            .with_help("select less: `limit(100)`, `pick(.id, .tag)`, or raise the output limit")
+    }
+}
+
+/// The escape of a quote, a backslash or a control character, as JavaScript writes it.
+pub(crate) fn escape(byte: u8) -> String {
+    match byte {
+        b'"' => "\\\"".into(),
+        b'\\' => "\\\\".into(),
+        b'\n' => "\\n".into(),
+        b'\r' => "\\r".into(),
+        b'\t' => "\\t".into(),
+        0x08 => "\\b".into(),
+        0x0C => "\\f".into(),
+        other => format!("\\u{other:04x}"),
+    }
+}
+
+impl Serialize for Value<'_> {
+    /// For other formats than JSON. Recursive: values deeper than 128 levels are refused.
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        Bounded(*self, 128).serialize(serializer)
+    }
+}
+
+/// A value and how many levels it may still have.
+struct Bounded<'a>(Value<'a>, u32);
+
+impl Serialize for Bounded<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let below = self.1.checked_sub(1).ok_or_else(|| serde::ser::Error::custom("nested too deeply"))?;
+        match self.0 {
+            Value::Undefined | Value::Null => serializer.serialize_unit(),
+            Value::Bool(value) => serializer.serialize_bool(value),
+            Value::Number(number) => serialize_number(number.value(), serializer),
+            Value::String(text) => serializer.serialize_str(text),
+            Value::Array(array) => {
+                let mut items = serializer.serialize_seq(Some(array.len()))?;
+                array.iter().try_for_each(|item| items.serialize_element(&Bounded(item, below)))?;
+                items.end()
+            }
+            Value::Object(object) => {
+                let mut fields = serializer.serialize_map(None)?;
+                let defined = object.iter().filter(|(_, value)| !matches!(value, Value::Undefined));
+                defined.into_iter().try_for_each(|(key, value)| fields.serialize_entry(key, &Bounded(value, below)))?;
+                fields.end()
+            }
+        }
+    }
+}
+
+/// Whole numbers as integers, so that formats with both kinds show `3` and not `3.0`.
+fn serialize_number<S: Serializer>(value: f64, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    match value {
+        value if !value.is_finite() => serializer.serialize_unit(),
+        value if value.trunc() == value && value.abs() <= EXACT => serializer.serialize_i64(value as i64),
+        value => serializer.serialize_f64(value),
+    }
+}
+
+/// Whether JavaScript would list these keys in another order: array indexes first, ascending.
+pub(crate) fn needs_reordering(keys: &[&str]) -> bool {
+    let has_index = keys.iter().any(|key| array_index(key).is_some());
+    has_index && !keys.is_sorted_by_key(|key| array_index(key).map_or(u64::MAX, u64::from))
+}

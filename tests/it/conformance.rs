@@ -1,0 +1,123 @@
+//! The JSON Query suite: cases whose results were computed by the reference implementation, 5.1.1.
+//!
+//! Profile `match`: every case but those marked `may-differ`, which are accidents that no engine should copy.
+
+use pidq::{Dialect, Error, Graph, Limits, Operator, Place, PrintOptions};
+use serde_json::Value;
+
+const SUITE: &str = include_str!("../data/jsonquery/language_public.json");
+
+#[test]
+fn the_suite_holds() {
+    let suite: Value = serde_json::from_str(SUITE).expect("the suite is JSON");
+    let cases = suite["cases"].as_array().expect("a list of cases");
+    let cases: Vec<&Value> = cases.iter().filter(|case| case["recommend"] != "may-differ").collect();
+    assert_eq!(cases.len(), 2133, "cases in profile `match`");
+    let failures: Vec<String> = cases.iter().flat_map(|case| check(case, &suite["inputs"])).collect();
+    assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));
+}
+
+/// The claims of a case that do not hold.
+fn check(case: &Value, inputs: &Value) -> Vec<String> {
+    let dialect = Dialect::json_query().with_operators(&operators(&case["options"])).expect("valid operators");
+    let error = case.get("error");
+    let is_syntax_error = error.is_some_and(|error| error["stage"] == "parse");
+    let mut failures = Vec::new();
+    if let Some(text) = case["query"].as_str() {
+        let wanted = if is_syntax_error { Wanted::Error(&case["error"]) } else { Wanted::of(case.get("json_query")) };
+        failures.extend(wanted.differs_from(&dialect.tree(text), 0));
+    }
+    if case["kind"] == "eval" && !is_syntax_error {
+        let input = case.get("input_ref").and_then(Value::as_str).map_or(&case["input"], |name| &inputs[name]);
+        let wanted = error.map_or(Wanted::of(case.get("output")), Wanted::Error);
+        failures.extend(wanted.differs_from(&run(&dialect, case, input), case["tolerance_ulp"].as_u64().unwrap_or(0)));
+    }
+    if let (Some(text), Some(query)) = (case["stringified"].as_str(), case.get("json_query")) {
+        let printed = dialect.stringify(&query.to_string(), &print_options(&case["options"]));
+        let printed = printed.map(|text| Value::String(text).to_string());
+        failures.extend(Wanted::Value(&Value::String(text.into())).differs_from(&printed, 0));
+    }
+    failures.iter().map(|failure| format!("{} {}: {failure}", case["id"], case["query"])).collect()
+}
+
+fn run(dialect: &Dialect, case: &Value, input: &Value) -> Result<String, Error> {
+    let query = match case["query"].as_str() {
+        Some(text) => dialect.parse(text)?,
+        None => dialect.compile_json(&case["json_query"].to_string())?,
+    };
+    query.to_json(&Graph::from_json(input.to_string())?, Limits::default())
+}
+
+/// What a case says of one answer.
+enum Wanted<'c> {
+    Nothing,
+    Value(&'c Value),
+    Error(&'c Value),
+}
+
+impl<'c> Wanted<'c> {
+    fn of(value: Option<&'c Value>) -> Wanted<'c> {
+        value.map_or(Wanted::Nothing, Wanted::Value)
+    }
+
+    fn differs_from(&self, answer: &Result<String, Error>, ulp: u64) -> Option<String> {
+        let holds = match (self, answer) {
+            (Wanted::Nothing, _) => true,
+            (Wanted::Value(wanted), Ok(text)) => {
+                same(wanted, &serde_json::from_str(text).expect("an answer is JSON"), ulp)
+            }
+            (Wanted::Error(wanted), Err(error)) => {
+                let text = wanted["message"].as_str().expect("a message");
+                wanted["message_stable"] == false || error.message().starts_with(text)
+            }
+            _ => false,
+        };
+        let wanted = if let Wanted::Value(wanted) | Wanted::Error(wanted) = self { wanted } else { &Value::Null };
+        (!holds).then(|| format!("\n  wanted {wanted}\n  got    {answer:?}"))
+    }
+}
+
+fn same(a: &Value, b: &Value, ulp: u64) -> bool {
+    match (a, b) {
+        (Value::Number(a), Value::Number(b)) => near(a.as_f64(), b.as_f64(), ulp),
+        (Value::Array(a), Value::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b, ulp)),
+        (Value::Object(a), Value::Object(b)) => {
+            a.len() == b.len() && a.iter().all(|(key, a)| b.get(key).is_some_and(|b| same(a, b, ulp)))
+        }
+        _ => a == b,
+    }
+}
+
+fn near(a: Option<f64>, b: Option<f64>, ulp: u64) -> bool {
+    let (Some(a), Some(b)) = (a, b) else { return false };
+    a == b || a.to_bits().abs_diff(b.to_bits()) <= ulp
+}
+
+fn operators(options: &Value) -> Vec<Operator> {
+    options["operators"].as_array().map_or_else(Vec::new, |rows| rows.iter().map(operator).collect())
+}
+
+fn operator(row: &Value) -> Operator {
+    let text = |name: &str| row[name].as_str().unwrap_or_default().to_owned();
+    let place = match (row["at"].as_str(), row["before"].as_str()) {
+        (Some(_), _) => Place::At(text("at")),
+        (_, Some(_)) => Place::Before(text("before")),
+        _ => Place::After(text("after")),
+    };
+    let flag = |name: &str| row[name] == true;
+    Operator {
+        name: text("name"),
+        text: text("op"),
+        place,
+        vararg: flag("vararg"),
+        left_associative: flag("leftAssociative"),
+    }
+}
+
+fn print_options(options: &Value) -> PrintOptions {
+    let default = PrintOptions::default();
+    PrintOptions {
+        indentation: options["indentation"].as_str().map_or(default.indentation, str::to_owned),
+        max_line_length: options["maxLineLength"].as_u64().map_or(default.max_line_length, |length| length as usize),
+    }
+}

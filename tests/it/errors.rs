@@ -1,0 +1,102 @@
+//! The words that a user sees when something is wrong. `cargo insta review` shows how they changed.
+
+use std::fmt::Write;
+
+use pidq::{Dialect, Graph, Limits};
+
+/// Queries that fail before they run: syntax, names, arguments.
+const QUERIES: &[&str] = &[
+    "",
+    ".nodes | fliter(.a == 1)",
+    ".nodes | length()",
+    ".nodes | select(.a == 1)",
+    ".nodes | group_by(.a)",
+    "filter(.a = 1)",
+    "filter(.a === 1)",
+    "filter(.a == 1 && .b == 2)",
+    "filter(.a == 1 || .b == 2)",
+    "filter(!.a)",
+    "filter(.a == 'x')",
+    ".nodes[0]",
+    ".nodes[*].a",
+    "$.nodes",
+    "nodes",
+    "map(.a",
+    "[1, 2,]",
+    "{a: 1",
+    "\"abc",
+    "\"\\x\"",
+    "sort(.a, .b)",
+    "pick(\"a\")",
+    "exists(a)",
+    "regex(.a, \"(\")",
+    "regex(.a, \"a\", \"q\")",
+    "filter(.a == $tag)",
+    "let(1, 2)",
+    ".a | .b c",
+];
+
+/// Queries that fail while they run, on a small drawing.
+const RUNS: &[&str] = &[
+    ".pid_graph.nodes | map(.tags | sort())",
+    ".pid_graph | filter(.a)",
+    ".pid_graph.nodes.length",
+    ".pid_graph.nodes | map(split(.kw))",
+    "1 in .pid_graph",
+    ".pid_graph.nodes | mapObject(null)",
+];
+
+const DRAWING: &str =
+    r#"{"pid_graph": {"nodes": [{"tag": "P-101", "kw": 15, "tags": [1]}, {"tag": "V-1", "kw": 2, "tags": null}]}}"#;
+
+#[test]
+fn messages() {
+    let dialect = Dialect::standard();
+    let graph = Graph::from_json(DRAWING).expect("the drawing is JSON");
+    let mut shown = String::new();
+    for text in QUERIES.iter().chain(RUNS) {
+        let answer = dialect.parse(text).and_then(|query| query.to_json(&graph, Limits::default()));
+        let error = answer.expect_err(text);
+        writeln!(shown, "{}", error.render(text)).expect("a string takes everything");
+    }
+    insta::assert_snapshot!(shown);
+}
+
+#[test]
+fn documents() {
+    let mut shown = String::new();
+    for json in [
+        "",
+        "{",
+        "[1,]",
+        "{'a': 1}",
+        "{\"a\" 1}",
+        "[1] 2",
+        "01",
+        "1.",
+        "\"\\x\"",
+        "\"a\nb\"",
+        "\u{FEFF}[]",
+        "NaN",
+        "[1, // one\n2]",
+    ] {
+        let error = Graph::from_json(json).expect_err(json);
+        writeln!(shown, "{json:?}\n  {error}").expect("a string takes everything");
+    }
+    insta::assert_snapshot!(shown);
+}
+
+#[test]
+fn warnings() {
+    let graph = Graph::from_json(DRAWING).expect("the drawing is JSON");
+    let mut shown = String::new();
+    for text in [".pid_graph.nodes | map(.tga)", ".pid_graph.nodes | size(.tag)", ".pid_graph.node"] {
+        let query = Dialect::standard().parse(text).expect("it compiles");
+        let scratch = pidq::Scratch::new();
+        for warning in query.run(&graph, &scratch, Limits::default()).expect("it runs").warnings {
+            writeln!(shown, "{}", warning.render_with(text, &pidq::error::Styles::PLAIN))
+                .expect("a string takes everything");
+        }
+    }
+    insta::assert_snapshot!(shown);
+}

@@ -1,0 +1,26 @@
+//! Every function is documented, and its example gives what it says.
+
+use pidq::{Dialect, Graph, Limits};
+
+#[test]
+fn every_example_holds() {
+    let dialect = Dialect::standard();
+    let graph = Graph::from_json("null").expect("null is JSON");
+    for function in dialect.functions() {
+        let (query, result) = function.example.split_once(" => ").expect("an example is `query => result`");
+        let answer = dialect.parse(query).and_then(|query| query.to_json(&graph, Limits::default()));
+        assert_eq!(answer.as_deref().ok(), Some(result), "{}: {query}: {answer:?}", function.name);
+    }
+}
+
+#[test]
+fn every_function_is_documented_and_named_once() {
+    let dialect = Dialect::standard();
+    let mut names: Vec<&str> = dialect.functions().map(|function| function.name).collect();
+    for function in dialect.functions() {
+        assert!(function.summary.ends_with('.'), "{}: a summary is a sentence", function.name);
+    }
+    names.sort_unstable();
+    assert!(names.windows(2).all(|pair| pair[0] != pair[1]), "a name stands twice: {names:?}");
+    assert_eq!(Dialect::json_query().functions().count(), 55);
+}

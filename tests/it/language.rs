@@ -1,0 +1,88 @@
+//! Corners of the language that the suite of the reference does not have: extensions, byte faithfulness, choices.
+
+use pidq::{Dialect, Graph, Limits};
+
+fn check(query: &str, input: &str, result: &str) {
+    check_with(query, "{}", input, result);
+}
+
+fn check_with(query: &str, params: &str, input: &str, result: &str) {
+    let graph = Graph::from_json(input).expect("the input is JSON");
+    let answer =
+        Dialect::standard().parse_with(query, params).and_then(|query| query.to_json(&graph, Limits::default()));
+    assert_eq!(answer.as_deref().map_err(ToString::to_string), Ok(result), "{query} on {input}");
+}
+
+#[test]
+fn what_passes_through_keeps_its_bytes() {
+    check("get()", r#" {"b": 53.0, "a" : "\u00e9\/"} "#, r#"{"b": 53.0, "a" : "\u00e9\/"}"#);
+    check(".a", r#"{"a": 1.50e3}"#, "1.50e3");
+    check("map(.a)", r#"[{"a": 53.0}, {"a": 12345678901234567890}]"#, "[53.0,12345678901234567890]");
+    check("filter(.a > 1)", r#"[{"a": 2},{"a": 3},{"a":0}]"#, r#"[{"a": 2},{"a": 3}]"#);
+    check(".a", r#"{"a": {"x": 1, "x": 2}}"#, r#"{"x": 1, "x": 2}"#);
+}
+
+#[test]
+fn computed_numbers_print_as_in_javascript() {
+    check(".a + 0", r#"{"a": 53.0}"#, "53");
+    check("1e21 + 0", "null", "1e+21");
+    check("1 / 3", "null", "0.3333333333333333");
+    check("0.1 + 0.2", "null", "0.30000000000000004");
+    check("1 / 0", "null", "null");
+}
+
+#[test]
+fn of_two_equal_keys_the_last_counts_at_the_first_place() {
+    check("keys()", r#"{"x": 1, "y": 2, "x": 3}"#, r#"["x","y"]"#);
+    check(".x", r#"{"x": 1, "y": 2, "x": 3}"#, "3");
+    check("values()", r#"{"b": 1, "2": 2, "1": 3}"#, "[3,2,1]");
+}
+
+#[test]
+fn parameters_are_values_and_never_text_of_the_query() {
+    check_with(
+        "filter(.a == $a)",
+        r#"{"a": "x) | size("}"#,
+        r#"[{"a":"x) | size("},{"a":"y"}]"#,
+        r#"[{"a":"x) | size("}]"#,
+    );
+    check_with("limit($n)", r#"{"n": 2}"#, "[1,2,3]", "[1,2]");
+    check_with("sort(get(), $order)", r#"{"order": "desc"}"#, "[1,2,3]", "[3,2,1]");
+    check_with("regex(., $p)", r#"{"p": "^a"}"#, r#""abc""#, "true");
+    check_with("$p.a.0", r#"{"p": {"a": [7.0]}}"#, "null", "7.0");
+}
+
+#[test]
+fn let_binds_on_the_current_data() {
+    check("let({n: size()}, map(. / $n))", "[2,4]", "[1,2]");
+    check("map(let({a: .x, b: $a + 1}, [$a, $b]))", r#"[{"x":1},{"x":5}]"#, "[[1,2],[5,6]]");
+    check("let({a: 1}, let({a: 2}, $a) + $a)", "null", "3");
+    check(".a | $root.b", r#"{"a": 1, "b": 2}"#, "2");
+}
+
+#[test]
+fn comments_and_the_lone_dot_are_part_of_the_language() {
+    check("filter(. > 1) // more than one", "[1,2]", "[2]");
+    check("/* all */ map([., 1])", "[0]", "[[0,1]]");
+}
+
+#[test]
+fn profile_jsonquery_has_no_extensions() {
+    for query in ["$a", "map(.)", "1 // one", "let({a: 1}, 2)"] {
+        assert!(Dialect::json_query().parse(query).is_err(), "{query}");
+    }
+}
+
+#[test]
+fn texts_from_keys_that_javascript_inherits_are_ordinary_keys() {
+    check("groupBy(.) | keys()", r#"["constructor","__proto__"]"#, r#"["constructor","__proto__"]"#);
+}
+
+#[test]
+fn values_built_deeper_than_any_document_are_written_and_compared() {
+    let deep = format!("get(){}", " | [get()]".repeat(900));
+    let graph = Graph::from_json("1").expect("1 is JSON");
+    let compare = format!("{{a: {deep}, b: {deep}}} | [.a == .b, string(.a), number(.a)]");
+    let query = Dialect::standard().parse(&compare).expect("it compiles");
+    assert_eq!(query.to_json(&graph, Limits::default()).ok().as_deref(), Some(r#"[true,"1",1]"#));
+}

@@ -1,0 +1,122 @@
+//! A query can never run away: every function stops when a budget ends, and hostile input is refused cleanly.
+
+use std::thread;
+
+use pidq::{Cancel, Dialect, Graph, Limits, Scratch};
+
+fn code(query: &str, input: &str, limits: Limits<'_>) -> Option<&'static str> {
+    let graph = Graph::from_json(input).expect("the input is JSON");
+    let answer = Dialect::standard().parse(query).and_then(|query| query.to_json(&graph, limits));
+    answer.err().map(|error| error.code().as_str())
+}
+
+#[test]
+fn every_example_stops_when_the_fuel_ends() {
+    let dialect = Dialect::standard();
+    let graph = Graph::from_json("null").expect("null is JSON");
+    for function in dialect.functions() {
+        let (text, _) = function.example.split_once(" => ").expect("an example is `query => result`");
+        let query = dialect.parse(text).expect("an example compiles");
+        let scratch = Scratch::new();
+        let needed = query.run(&graph, &scratch, Limits::default()).expect("an example runs").fuel;
+        for fuel in 0..needed {
+            let limits = Limits { fuel, ..Limits::default() };
+            let error = query.run(&graph, &scratch, limits).map(|outcome| outcome.fuel).expect_err(text);
+            assert_eq!(error.code().as_str(), "PQ4001", "{text} with {fuel} of {needed}");
+        }
+        let limits = Limits { fuel: needed, ..Limits::default() };
+        assert!(query.run(&graph, &scratch, limits).is_ok(), "{text} with all the fuel it needs");
+    }
+}
+
+#[test]
+fn bombs_end_within_their_budget() {
+    let doubling = |step: &str, times: usize| format!("get(){}", format!(" | {step}").repeat(times));
+    let limits = Limits::default();
+    assert_eq!(code(&doubling("[get(), get()] | flatten()", 40), "[1]", limits), Some("PQ4007"));
+    assert_eq!(code(&doubling("get() + get()", 60), r#""abcdefgh""#, limits), Some("PQ4007"));
+    assert_eq!(code(&doubling("[get(), get()] | join()", 60), r#""abcdefgh""#, limits), Some("PQ4007"));
+    assert_eq!(code(&doubling("map([get(), get()]) | flatten()", 40), "[1]", limits), Some("PQ4007"));
+    let small = Limits { memory: 1 << 20, ..limits };
+    assert_eq!(code(&doubling("map([get(), get()]) | flatten()", 18), "[1]", small), Some("PQ4007"));
+    let short = Limits { output: 10, ..limits };
+    assert_eq!(code("map(get())", "[1,2,3,4,5,6,7,8,9]", short), Some("PQ4003"));
+}
+
+#[test]
+fn patterns_that_explode_elsewhere_are_linear_or_stopped() {
+    let text = format!("\"{}\"", "a".repeat(20_000));
+    assert_eq!(code(r#"regex(get(), "^(a+)+$")"#, &text, Limits::default()), None);
+    assert_eq!(code(r#"regex(get(), "^(?=(a+)+b)")"#, &text, Limits::default()), Some("PQ4006"));
+}
+
+#[test]
+fn a_run_can_be_cancelled() {
+    let cancel = Cancel::default();
+    cancel.cancel();
+    let limits = Limits { cancel: Some(&cancel), ..Limits::default() };
+    let input = format!("[{}0]", "0,".repeat(10_000));
+    assert_eq!(code("map(get() + 1)", &input, limits), Some("PQ4008"));
+    let late = Cancel::default();
+    late.time_out();
+    assert_eq!(code("map(get() + 1)", &input, Limits { cancel: Some(&late), ..limits }), Some("PQ4005"));
+}
+
+/// Nested queries and documents of every depth, on a stack of 256 KiB, in debug builds too.
+#[test]
+fn depth_is_refused_before_the_stack_ends() {
+    let constructs = [
+        ("(", "1", ")"),
+        ("[", "1", "]"),
+        ("{a: ", "1", "}"),
+        ("map(", "get()", ")"),
+        ("filter(", "true", ")"),
+        ("not(", "true", ")"),
+        ("if(true, ", "1", ", 2)"),
+        ("1 + (", "1", ")"),
+        ("sort(", "get()", ")"),
+        ("groupBy(", "get()", ")"),
+        ("mapValues(", "get()", ")"),
+        ("let({a: ", "1", "}, 2)"),
+        ("let({a: 1}, ", "1", ")"),
+        ("and(true, ", "1", ")"),
+        ("1 in [", "1", "]"),
+        ("uniqBy(", "1", ")"),
+        ("abs(", "1", ")"),
+    ];
+    on_small_stack(move || {
+        for (open, inner, close) in constructs {
+            for depth in [1, 10, 60, 100, 120, 126, 127, 128, 129, 1_000, 10_000, 100_000, 1_000_000] {
+                let text = format!("{}{inner}{}", open.repeat(depth), close.repeat(depth));
+                run_anyhow(&text, "[[[1]]]");
+            }
+        }
+    });
+}
+
+#[test]
+fn deep_documents_are_refused_and_dropped_without_recursion() {
+    on_small_stack(|| {
+        for depth in [1, 128, 511, 512, 513, 10_000, 1_000_000] {
+            for (open, close) in [("[", "]"), ("{\"a\":", "}")] {
+                let json = format!("{}1{}", open.repeat(depth), close.repeat(depth));
+                let code = Graph::from_json(json).err().map(|error| error.code().as_str());
+                assert_eq!(code, (depth > 512).then_some("PQ5003"), "{depth} times {open}");
+            }
+        }
+    });
+}
+
+/// An answer or a coded error: what it is does not matter here.
+fn run_anyhow(text: &str, input: &str) {
+    let graph = Graph::from_json(input).expect("the input is JSON");
+    if let Ok(query) = Dialect::standard().parse(text) {
+        drop(query.to_json(&graph, Limits::default()));
+        drop(query.explain(&graph, Limits { fuel: 10_000, ..Limits::default() }));
+    }
+}
+
+fn on_small_stack(work: impl FnOnce() + Send + 'static) {
+    let thread = thread::Builder::new().stack_size(256 << 10).spawn(work).expect("a thread starts");
+    thread.join().expect("the stack is large enough");
+}
