@@ -1,0 +1,30 @@
+//! Errors say what, where, and what to do next: for people as text, for programs as a code.
+
+use std::error::Error;
+use std::fs;
+
+use pidq::{Graph, Limits, Query};
+
+const DRAWING: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/plant.json");
+
+const MISTAKES: [&str; 3] = [
+    r#".pid_graph.nodes | fliter(.node_type == "loop")"#,
+    r#".pid_graph.nodes | filter(.node_type = "loop")"#,
+    ".pid_graph.metadata.revision | map(.tag)",
+];
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let graph = Graph::from_json(fs::read(DRAWING)?)?;
+    for text in MISTAKES {
+        match answer(&graph, text) {
+            Ok(answer) => println!("{answer}"),
+            // The code is for programs and never changes; the text is for people and may get better.
+            Err(error) => println!("code {}\n{}", error.code().as_str(), error.render(text)),
+        }
+    }
+    Ok(())
+}
+
+fn answer(graph: &Graph, text: &str) -> Result<String, pidq::Error> {
+    Query::parse(text)?.to_json(graph, Limits::default())
+}

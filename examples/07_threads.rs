@@ -1,0 +1,34 @@
+//! One graph and one query, shared by several threads: neither changes once it is made, so nothing is locked.
+
+use std::error::Error;
+use std::fs;
+use std::thread;
+
+use pidq::{Graph, Limits, Query};
+
+const DRAWING: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/plant.json");
+const THREADS: usize = 4;
+const ROUNDS: usize = 100;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let graph = Graph::from_json(fs::read(DRAWING)?)?;
+    let query = Query::parse(".pid_graph.nodes | groupBy(.node_type) | mapValues(size())")?;
+
+    let answers = thread::scope(|scope| {
+        let handles: Vec<_> = (0..THREADS).map(|_| scope.spawn(|| repeated(&graph, &query))).collect();
+        handles.into_iter().map(|handle| handle.join().expect("a thread does not panic")).collect::<Result<Vec<_>, _>>()
+    })?;
+
+    assert!(answers.iter().all(|answer| *answer == answers[0]), "the answer is the same on every thread");
+    println!("{THREADS} threads, {ROUNDS} runs each: {}", answers[0]);
+    Ok(())
+}
+
+/// The answer of the last of many runs.
+fn repeated(graph: &Graph, query: &Query) -> Result<String, pidq::Error> {
+    let mut answer = String::new();
+    for _ in 0..ROUNDS {
+        answer = query.to_json(graph, Limits::default())?;
+    }
+    Ok(answer)
+}
