@@ -1,0 +1,171 @@
+"""The Python peers, warm: loads a drawing, then answers one request a line with one line.
+
+    python peers.py jsonquerylang|duckdb|polars DRAWING
+
+Every peer gets the form it likes best: jsonquerylang the parsed drawing, duckdb and polars a table of the fields that the
+queries use and of each node's JSON text. One thread each; times are the CPU of the process.
+"""
+
+import gc
+import json
+import os
+import resource
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+os.environ["POLARS_MAX_THREADS"] = "1"
+
+import orjson
+
+
+def seconds(work, times):
+    start = time.process_time()
+    for _ in range(times):
+        work()
+    return time.process_time() - start
+
+
+def resident():
+    gc.collect()
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * resource.getpagesize()
+
+
+def rows(drawing):
+    """Nodes as flat rows: what the queries read, and the node itself as text."""
+    for node in drawing["pid_graph"]["nodes"]:
+        yield {
+            "id": node["id"],
+            "tag": node["tag"],
+            "class": node["class"],
+            "node_type": node["node_type"],
+            "design_pressure": node["attributes"].get("design_pressure"),
+            "json": orjson.dumps(node).decode(),
+        }
+
+
+class JsonQuery:
+    """Plans are compiled once."""
+
+    def __init__(self, drawing):
+        from jsonquerylang import compile as compile_plan
+        from jsonquerylang import parse
+
+        self.drawing = drawing
+        self.compile = lambda query: compile_plan(parse(query))
+        self.plans = {}
+
+    def work(self, request):
+        query = request["query"]
+        if query not in self.plans:
+            self.plans[query] = self.compile(query)
+        plan = self.plans[query]
+        if request.get("json"):
+            return lambda: orjson.dumps(plan(self.drawing))
+        return lambda: plan(self.drawing)
+
+
+class Polars:
+    """A data frame; texts that repeat are categories."""
+
+    def __init__(self, drawing):
+        import polars
+
+        frame = polars.DataFrame(list(rows(drawing)), infer_schema_length=None)
+        kinds = {"class": polars.Categorical, "node_type": polars.Categorical}
+        self.nodes = frame.cast(kinds)
+        self.column = polars.col
+        self.length = polars.len
+        self.where = polars.arg_where
+
+    def work(self, request):
+        components = self.column("node_type") == "pid_component"
+        high = (self.column("class") == "GateValve") & (self.column("design_pressure") > 40)
+        text = self.column("json").str.join(",")
+        return {
+            "q1 ids": lambda: self.nodes.select(self.where(components)).to_series(),
+            "q1": lambda: "[" + self.nodes.filter(components).select(text).item() + "]",
+            "q2": lambda: (
+                self.nodes.filter(components).sort("tag", maintain_order=True).select("id", "tag", "class").write_json()
+            ),
+            "q3": lambda: dict(self.nodes.group_by("class", maintain_order=True).agg(self.length()).iter_rows()),
+            "q4": lambda: self.nodes.select(high.sum()).item(),
+        }[request["task"]]
+
+
+SQL = {
+    "q1 ids": "select rowid from nodes where node_type = 'pid_component'",
+    "q1": "select '[' || string_agg(json, ',') || ']' from nodes where node_type = 'pid_component'",
+    "q2": "select to_json(list(struct_pack(id, tag, class) order by tag, rowid)) from nodes where node_type = 'pid_component'",
+    "q3": "select class, count(*) from nodes group by class",
+    "q4": "select count(*) from nodes where class = 'GateValve' and design_pressure > 40",
+}
+
+
+class DuckDb:
+    """A table in memory; the answer is built inside the database."""
+
+    def __init__(self, drawing):
+        import duckdb
+
+        self.database = duckdb.connect(config={"threads": 1})
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "nodes.ndjson"
+            path.write_bytes(b"\n".join(orjson.dumps(row) for row in rows(drawing)))
+            columns = (
+                "{id: 'varchar', tag: 'varchar', class: 'varchar', node_type: 'varchar',"
+                " design_pressure: 'double', json: 'varchar'}"
+            )
+            self.database.execute(f"create table nodes as from read_json('{path}', columns = {columns})")
+
+    def work(self, request):
+        task = request["task"]
+        query = SQL[task]
+        if task == "q1 ids":
+            return lambda: self.database.execute(query).fetchnumpy()["rowid"]
+        if task == "q3":
+            return lambda: dict(self.database.execute(query).fetchall())
+        return lambda: self.database.execute(query).fetchone()[0]
+
+
+class Worker:
+    def __init__(self, peer, path):
+        self.text = Path(path).read_bytes()
+        self.peer = {"jsonquerylang": JsonQuery, "polars": Polars, "duckdb": DuckDb}[peer](orjson.loads(self.text))
+
+    def load(self, request):
+        before = resident()
+        held = orjson.loads(self.text)
+        kept = resident() - before
+        del held
+        return {"seconds": seconds(lambda: orjson.loads(self.text), request.get("times", 1)), "bytes": kept}
+
+    def compile(self, request):
+        return {"seconds": seconds(lambda: self.peer.compile(request["query"]), request["times"])}
+
+    def run(self, request):
+        return {"seconds": seconds(self.peer.work(request), request["times"])}
+
+    def count(self, request):
+        return {"answer": len(self.peer.work(request)())}
+
+    def answer(self, request):
+        value = self.peer.work(request)()
+        return {"answer": json.loads(value) if isinstance(value, (bytes, str)) else value}
+
+
+def main():
+    worker = Worker(*sys.argv[1:])
+    for line in sys.stdin:
+        request = json.loads(line)
+        try:
+            reply = getattr(worker, request["do"])(request)
+        except Exception as error:  # noqa: BLE001
+            reply = {"error": repr(error)}
+        print(json.dumps(reply), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,79 @@
+//! How fast pidq is beside its peers and beside hand-written limits.
+//!
+//! ```text
+//! pidq-compare [--sizes 1k,10k,100k] [--rounds N] [--quick] [--only load,warm,compile,functions,cold]
+//! ```
+//!
+//! Every figure is CPU time; contestants take turns, round after round, and a contestant counts only where its answer is
+//! ours. Prints Markdown. `setup.sh` fetches the peers; what is missing is left out.
+
+mod cold;
+mod digest;
+mod goals;
+mod limits;
+mod measure;
+mod memory;
+mod options;
+mod ours;
+#[path = "../../plant.rs"]
+mod plant;
+mod processes;
+mod queries;
+mod rust_peers;
+mod table;
+mod warm;
+
+use std::error::Error;
+use std::process::ExitCode;
+
+use crate::options::{Group, Options};
+use crate::table::Report;
+
+type Result<T, E = Box<dyn Error>> = std::result::Result<T, E>;
+
+#[global_allocator]
+static ALLOCATOR: memory::Counting = memory::Counting;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match run(&arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("pidq-compare: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(arguments: &[String]) -> Result<()> {
+    match arguments.first().map(String::as_str) {
+        Some("spawn") => processes::spawn_and_report(&arguments[1..]),
+        Some("lazy") => cold::lazy(&arguments[1..]),
+        _ => compare(&Options::parse(arguments)?),
+    }
+}
+
+fn compare(options: &Options) -> Result<()> {
+    let mut report = Report::default();
+    for &size in &options.sizes {
+        eprintln!("{} nodes", table::short(size));
+        let drawing = queries::Drawing::new(size)?;
+        if options.has(Group::Load) {
+            report.add(warm::load(&drawing, options)?);
+        }
+        if options.has(Group::Warm) {
+            report.add(warm::tasks(&drawing, options)?);
+        }
+        if options.has(Group::Functions) && size <= 10_000 {
+            report.add(warm::functions(&drawing, options)?);
+        }
+        if options.has(Group::Cold) {
+            report.add(cold::tools(&drawing, options)?);
+        }
+    }
+    if options.has(Group::Compile) {
+        report.add(warm::compile(options)?);
+    }
+    print!("{report}");
+    Ok(())
+}

@@ -1,0 +1,219 @@
+//! Peers outside this process: warm workers that answer one line with one line, and commands run from cold.
+
+use std::cell::{Cell, RefCell};
+use std::io::{BufRead, BufReader, Write};
+use std::mem::MaybeUninit;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::rc::Rc;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use crate::Result;
+use crate::digest::Digest;
+use crate::measure::Contestant;
+use crate::queries::Task;
+
+/// A file of the comparison's own folder.
+pub fn local(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
+}
+
+/// A peer in a process of its own, with the drawing loaded.
+pub struct Worker {
+    name: &'static str,
+    child: Child,
+    requests: ChildStdin,
+    replies: BufReader<ChildStdout>,
+}
+
+#[derive(Deserialize)]
+pub struct Reply {
+    answer: Option<Box<RawValue>>,
+    seconds: Option<f64>,
+    pub bytes: Option<i64>,
+    error: Option<String>,
+}
+
+impl Worker {
+    pub fn start(name: &'static str, drawing: &Path) -> Result<Self> {
+        let mut command = match name {
+            "jsonquery JS" => {
+                let mut node = Command::new("node");
+                node.args(["--expose-gc", "--max-old-space-size=8192"]).arg(local("peers.mjs"));
+                node
+            }
+            _ => {
+                let mut python = Command::new(local(".peers/python/bin/python"));
+                python.arg(local("peers.py")).arg(name.trim_end_matches(" Python"));
+                python
+            }
+        };
+        let mut child = command.arg(drawing).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+        let (Some(requests), Some(replies)) = (child.stdin.take(), child.stdout.take()) else {
+            return Err("no pipes".into());
+        };
+        let mut worker = Self { name, child, requests, replies: BufReader::new(replies) };
+        if name == "jsonquery JS" {
+            worker.load()?;
+        }
+        Ok(worker)
+    }
+
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    pub fn load(&mut self) -> Result<Reply> {
+        self.ask(&json!({"do": "load"}))
+    }
+
+    fn ask(&mut self, request: &Value) -> Result<Reply> {
+        writeln!(self.requests, "{request}")?;
+        let mut line = String::new();
+        self.replies.read_line(&mut line)?;
+        if line.is_empty() {
+            return Err("the process has ended".into());
+        }
+        let reply: Reply = serde_json::from_str(&line)?;
+        match reply.error {
+            Some(error) => Err(error.into()),
+            None => Ok(reply),
+        }
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        _ = self.child.kill();
+        _ = self.child.wait();
+    }
+}
+
+/// One task of a worker.
+pub struct Remote {
+    worker: Rc<RefCell<Worker>>,
+    /// What to ask for the answer; nothing where no answer is compared.
+    answer: Option<Value>,
+    run: Value,
+}
+
+impl Remote {
+    pub fn task(worker: Rc<RefCell<Worker>>, task: &Task) -> Box<dyn Contestant> {
+        let request = |act: &str| json!({"do": act, "task": task.key, "query": task.query, "json": task.json});
+        let answer = Some(request(if task.json { "answer" } else { "count" }));
+        Box::new(Self { worker, answer, run: request("run") })
+    }
+
+    pub fn evaluation(worker: Rc<RefCell<Worker>>, query: &str) -> Box<dyn Contestant> {
+        let request = |act: &str| json!({"do": act, "query": query, "json": false});
+        Box::new(Self { worker, answer: Some(request("answer")), run: request("run") })
+    }
+
+    pub fn compile(worker: Rc<RefCell<Worker>>, query: &str) -> Box<dyn Contestant> {
+        Box::new(Self { worker, answer: None, run: json!({"do": "compile", "query": query}) })
+    }
+
+    pub fn load(worker: Rc<RefCell<Worker>>) -> Self {
+        Self { worker, answer: None, run: json!({"do": "load"}) }
+    }
+}
+
+impl Contestant for Remote {
+    fn name(&self) -> &str {
+        self.worker.borrow().name
+    }
+
+    fn answer(&mut self) -> Result<Digest> {
+        match &self.answer {
+            Some(request) => {
+                let reply = self.worker.borrow_mut().ask(request)?;
+                Digest::of(reply.answer.ok_or("no answer")?.get().as_bytes())
+            }
+            None => Digest::of(b"1"),
+        }
+    }
+
+    fn run(&mut self, times: u32) -> Result<f64> {
+        self.run["times"] = json!(times);
+        Ok(self.worker.borrow_mut().ask(&self.run)?.seconds.ok_or("no time")?)
+    }
+}
+
+/// A command with its arguments.
+pub struct Tool {
+    name: &'static str,
+    command: Vec<String>,
+    /// Kilobytes in memory at the highest moment of any run.
+    peak: Rc<Cell<u64>>,
+}
+
+/// What one run of a command took.
+#[derive(Deserialize)]
+struct Usage {
+    seconds: f64,
+    peak_kb: u64,
+    success: bool,
+}
+
+impl Tool {
+    pub fn new(name: &'static str, command: Vec<String>, peak: Rc<Cell<u64>>) -> Self {
+        Self { name, command, peak }
+    }
+
+    /// Runs the command from a fresh, small process: a child starts with the peak of the process that it was forked from.
+    fn measure(&self) -> Result<Usage> {
+        let output = Command::new(std::env::current_exe()?).arg("spawn").args(&self.command).output()?;
+        let usage: Usage = serde_json::from_slice(&output.stdout)?;
+        if usage.success { Ok(usage) } else { Err(self.complaint().into()) }
+    }
+
+    fn complaint(&self) -> String {
+        let output = Command::new(&self.command[0]).args(&self.command[1..]).output();
+        let text = output.map(|output| String::from_utf8_lossy(&output.stderr).into_owned());
+        text.unwrap_or_else(|error| error.to_string()).lines().next().unwrap_or("failed").chars().take(100).collect()
+    }
+}
+
+impl Contestant for Tool {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn answer(&mut self) -> Result<Digest> {
+        let output = Command::new(&self.command[0]).args(&self.command[1..]).stderr(Stdio::null()).output()?;
+        if !output.status.success() {
+            return Err(self.complaint().into());
+        }
+        Digest::of(&output.stdout)
+    }
+
+    fn run(&mut self, times: u32) -> Result<f64> {
+        let mut seconds = 0.0;
+        for _ in 0..times {
+            let usage = self.measure()?;
+            self.peak.set(self.peak.get().max(usage.peak_kb));
+            seconds += usage.seconds;
+        }
+        Ok(seconds)
+    }
+}
+
+/// Runs a command with its output thrown away and reports what it took.
+pub fn spawn_and_report(command: &[String]) -> Result<()> {
+    let (program, arguments) = command.split_first().ok_or("spawn what?")?;
+    let child = Command::new(program).args(arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
+    let (mut status, mut usage) = (0, MaybeUninit::<libc::rusage>::zeroed());
+    // SAFETY: `child` is ours and not yet waited for; both pointers are to places of our own.
+    let usage = unsafe {
+        libc::wait4(child.id() as libc::pid_t, &raw mut status, 0, usage.as_mut_ptr());
+        usage.assume_init()
+    };
+    let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 * 1e-6;
+    let total = seconds(usage.ru_utime) + seconds(usage.ru_stime);
+    println!("{}", json!({"seconds": total, "peak_kb": usage.ru_maxrss, "success": status == 0}));
+    Ok(())
+}

@@ -1,0 +1,240 @@
+//! What was found, as Markdown.
+
+use std::fmt::{self, Display, Formatter};
+
+use crate::goals;
+use crate::measure::{Outcome, Score};
+
+/// How the contestants did in one task.
+pub struct Event {
+    pub group: &'static str,
+    /// Nodes of the drawing; 0 where there is none.
+    pub nodes: usize,
+    pub task: String,
+    pub scores: Vec<Score>,
+}
+
+impl Event {
+    pub fn score(&self, name: &str) -> Option<&Score> {
+        self.scores.iter().find(|score| score.name == name)
+    }
+
+    /// How many times as long as we the other takes.
+    pub fn ratio(&self, name: &str) -> Option<f64> {
+        Some(self.score(name)?.median()? / self.score(goals::OURS)?.median()?)
+    }
+}
+
+/// A number that is not a time.
+pub struct Fact {
+    pub group: &'static str,
+    pub nodes: usize,
+    pub name: String,
+    pub what: &'static str,
+    pub value: f64,
+}
+
+impl Fact {
+    pub fn new(group: &'static str, nodes: usize, name: &str, what: &'static str, value: f64) -> Self {
+        Self { group, nodes, name: name.to_string(), what, value }
+    }
+}
+
+#[derive(Default)]
+pub struct Findings {
+    pub events: Vec<Event>,
+    pub facts: Vec<Fact>,
+}
+
+#[derive(Default)]
+pub struct Report(Findings);
+
+impl Report {
+    pub fn add(&mut self, findings: Findings) {
+        self.0.events.extend(findings.events);
+        self.0.facts.extend(findings.facts);
+    }
+}
+
+/// Groups in the order in which they are shown, with their titles.
+const TITLES: [(&str, &str); 4] = [
+    ("load", "Load: JSON text to a value that can be queried"),
+    ("warm", "Warm: compiled query, resident drawing, reused buffers"),
+    ("compile", "Compile: query text to plan"),
+    ("cold", "Cold: file to answer on standard output, whole process"),
+];
+
+impl Display for Report {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let Findings { events, facts } = &self.0;
+        writeln!(f, "CPU time on {}, medians; in brackets how many times as long as {}.\n", processor(), goals::OURS)?;
+        for (group, title) in TITLES {
+            for nodes in distinct(events.iter().filter(|event| event.group == group).map(|event| event.nodes)) {
+                let chosen: Vec<&Event> =
+                    events.iter().filter(|event| event.group == group && event.nodes == nodes).collect();
+                writeln!(f, "## {title}{}\n\n{}", of_nodes(nodes), times(&chosen))?;
+            }
+        }
+        write!(f, "{}{}", Functions(events), Facts(facts))?;
+        write!(f, "{}{}", goals::Growth(events), goals::Gates(&self.0))
+    }
+}
+
+fn processor() -> String {
+    let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = text.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
+    model.map_or("this machine", |(_, name)| name).to_string()
+}
+
+fn of_nodes(nodes: usize) -> String {
+    if nodes == 0 { String::new() } else { format!(", {} nodes", short(nodes)) }
+}
+
+/// A row for each contestant, a column for each task.
+fn times(events: &[&Event]) -> Grid {
+    let names = distinct(events.iter().flat_map(|event| &event.scores).map(|score| score.name.as_str()));
+    let mut grid = Grid::new(std::iter::once("").chain(events.iter().map(|event| event.task.as_str())));
+    for name in names {
+        let cells = events.iter().map(|event| cell(event, name));
+        grid.row(std::iter::once(name.to_string()).chain(cells));
+    }
+    grid
+}
+
+fn cell(event: &Event, name: &str) -> String {
+    let Some(score) = event.score(name) else { return String::new() };
+    match (&score.outcome, score.median()) {
+        (_, Some(seconds)) => match event.ratio(name).filter(|_| name != goals::OURS) {
+            Some(ratio) => format!("{} ({})", duration(seconds), times_as_long(ratio)),
+            None => duration(seconds),
+        },
+        (Outcome::Failed(error), _) => format!("fails: {}", error.chars().take(60).collect::<String>()),
+        _ => "another answer".to_string(),
+    }
+}
+
+/// One row for each function of the language.
+struct Functions<'a>(&'a [Event]);
+
+impl Display for Functions<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let events: Vec<&Event> = self.0.iter().filter(|event| event.group == "functions").collect();
+        if events.is_empty() {
+            return Ok(());
+        }
+        let sizes = distinct(events.iter().map(|event| event.nodes));
+        let columns = sizes
+            .iter()
+            .flat_map(|&nodes| [goals::OURS, "jsonquery JS"].map(|name| format!("{} {name}", short(nodes))));
+        let columns: Vec<String> = std::iter::once(String::new()).chain(columns).collect();
+        let mut grid = Grid::new(columns.iter().map(String::as_str));
+        for task in distinct(events.iter().map(|event| event.task.as_str())) {
+            let at = |nodes: usize| events.iter().find(|event| event.task == task && event.nodes == nodes);
+            let cells = sizes.iter().flat_map(|&nodes| {
+                [goals::OURS, "jsonquery JS"].map(|name| at(nodes).map_or_else(String::new, |event| cell(event, name)))
+            });
+            grid.row(std::iter::once(format!("`{task}`")).chain(cells));
+        }
+        writeln!(f, "## Functions: a query over all nodes, answer not written\n\n{grid}")
+    }
+}
+
+struct Facts<'a>(&'a [Fact]);
+
+impl Display for Facts<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        for group in distinct(self.0.iter().map(|fact| fact.group)) {
+            let facts: Vec<&Fact> = self.0.iter().filter(|fact| fact.group == group).collect();
+            let columns = distinct(facts.iter().map(|fact| (fact.nodes, fact.what)));
+            let titles: Vec<String> = columns.iter().map(|(nodes, what)| format!("{} {what}", short(*nodes))).collect();
+            let mut grid = Grid::new(std::iter::once("").chain(titles.iter().map(String::as_str)));
+            for name in distinct(facts.iter().map(|fact| fact.name.as_str())) {
+                let value = |&(nodes, what): &(usize, &str)| {
+                    let fact = facts.iter().find(|fact| fact.name == name && fact.nodes == nodes && fact.what == what);
+                    fact.map_or_else(String::new, |fact| significant(fact.value))
+                };
+                grid.row(std::iter::once(name.to_string()).chain(columns.iter().map(value)));
+            }
+            writeln!(f, "## {}\n\n{grid}", capital(group))?;
+        }
+        Ok(())
+    }
+}
+
+/// A Markdown table.
+pub struct Grid {
+    columns: usize,
+    text: String,
+}
+
+impl Grid {
+    pub fn new<'a>(titles: impl Iterator<Item = &'a str>) -> Self {
+        let mut grid = Self { columns: 0, text: String::new() };
+        grid.row(titles.map(str::to_string));
+        grid.text += &format!("|{}\n", "---|".repeat(grid.columns));
+        grid
+    }
+
+    pub fn row(&mut self, cells: impl Iterator<Item = String>) {
+        let cells: Vec<String> = cells.map(|cell| cell.replace('|', "\\|")).collect();
+        self.columns = cells.len();
+        self.text += &format!("| {} |\n", cells.join(" | "));
+    }
+}
+
+impl Display for Grid {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+/// Three digits that count.
+pub fn significant(value: f64) -> String {
+    let digits = if value.abs() >= 100.0 || value == 0.0 {
+        0
+    } else if value.abs() >= 10.0 {
+        1
+    } else {
+        2
+    };
+    format!("{value:.digits$}")
+}
+
+pub fn times_as_long(ratio: f64) -> String {
+    format!("{}×", significant(ratio))
+}
+
+fn duration(seconds: f64) -> String {
+    let (factor, unit) = match seconds {
+        1.0.. => (1.0, "s"),
+        1e-3.. => (1e3, "ms"),
+        1e-6.. => (1e6, "µs"),
+        _ => (1e9, "ns"),
+    };
+    format!("{} {unit}", significant(seconds * factor))
+}
+
+/// 10,000 is `10k`.
+pub fn short(nodes: usize) -> String {
+    match nodes {
+        0 => String::new(),
+        nodes if nodes % 1_000_000 == 0 => format!("{}M", nodes / 1_000_000),
+        nodes if nodes % 1_000 == 0 => format!("{}k", nodes / 1_000),
+        nodes => nodes.to_string(),
+    }
+}
+
+fn capital(text: &str) -> String {
+    text[..1].to_uppercase() + &text[1..]
+}
+
+/// In order of first appearance.
+pub fn distinct<T: PartialEq>(items: impl Iterator<Item = T>) -> Vec<T> {
+    let mut seen = Vec::new();
+    for item in items {
+        if !seen.contains(&item) {
+            seen.push(item);
+        }
+    }
+    seen
+}
