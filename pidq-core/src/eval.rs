@@ -130,6 +130,21 @@ impl<'a> Cx<'a> {
         }
     }
 
+    /// Evaluates a part of the query whose error may be caught: what it had collected, bound and held until then is
+    /// given back. What it spent stays spent.
+    pub(crate) fn attempt(&mut self, plan: &'a Plan, input: Value<'a>) -> Result<Value<'a>> {
+        let (collected, bound) = (self.stack.len(), self.variables.len());
+        let (held, capacity) = (self.held, self.stack.capacity());
+        let result = self.eval(plan, input);
+        if result.is_err() {
+            self.stack.truncate(collected);
+            self.variables.truncate(bound);
+            let kept = held + (self.stack.capacity() - capacity) * size_of::<Value<'_>>();
+            self.release(self.held.saturating_sub(kept));
+        }
+        result
+    }
+
     fn pipe(&mut self, stages: &'a [Plan], input: Value<'a>) -> Result<Value<'a>> {
         let mut value = input;
         for stage in stages {

@@ -1,6 +1,7 @@
 //! The functions of the language: all tables together.
 
 mod array;
+mod helpers;
 mod logic;
 mod number;
 mod object;
@@ -19,12 +20,12 @@ const JSON_QUERY: &[(&str, &[Function])] = &[
     ("patterns", regex::FUNCTIONS),
 ];
 
-/// Parts of the language that look like functions.
-const FORMS: &[(&str, &[Function])] = &[("bindings", object::BINDINGS)];
+/// The tables of pidq's own functions.
+const PIDQ: &[(&str, &[Function])] = &[("bindings", object::BINDINGS), ("helpers", helpers::FUNCTIONS)];
 
 /// The functions of a profile, in groups.
 pub(crate) fn groups(with_extensions: bool) -> impl Iterator<Item = (&'static str, &'static [Function])> {
-    let extensions = if with_extensions { FORMS } else { &[] };
+    let extensions = if with_extensions { PIDQ } else { &[] };
     JSON_QUERY.iter().chain(extensions).copied()
 }
 

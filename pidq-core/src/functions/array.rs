@@ -106,12 +106,12 @@ pub(super) fn array_expected(input: Value<'_>) -> Error {
 }
 
 /// The value of an argument that may be missing.
-fn optional<'a>(cx: &mut Cx<'a>, args: &'a [Plan], at: usize, input: Value<'a>) -> Result<Value<'a>> {
+pub(super) fn optional<'a>(cx: &mut Cx<'a>, args: &'a [Plan], at: usize, input: Value<'a>) -> Result<Value<'a>> {
     args.get(at).map_or(Ok(Value::Undefined), |arg| cx.eval(arg, input))
 }
 
 /// Adds the path of the item that a function failed on.
-fn at_item<'a>(result: Result<Value<'a>>, array: Array<'a>, at: usize) -> Result<Value<'a>> {
+pub(super) fn at_item<'a>(result: Result<Value<'a>>, array: Array<'a>, at: usize) -> Result<Value<'a>> {
     result.map_err(|error| match array.get(at).and_then(Value::container) {
         Some((arena, id)) if error.data_path().is_none() => error.with_data_path(arena.path_of(id)),
         _ => error,
@@ -167,7 +167,7 @@ fn flatten<'a>(cx: &mut Cx<'a>, input: Value<'a>, _: &'a [Plan]) -> Result<Value
     cx.list(base)
 }
 
-fn collect<'a>(cx: &mut Cx<'a>, values: impl Iterator<Item = Value<'a>>) -> Result<()> {
+pub(super) fn collect<'a>(cx: &mut Cx<'a>, values: impl Iterator<Item = Value<'a>>) -> Result<()> {
     for value in values {
         cx.spend(1)?;
         cx.push(value)?;
@@ -219,9 +219,9 @@ fn write_units(out: &mut impl std::fmt::Write, text: &str, count: usize) -> std:
 
 /// A value to sort by, and where its item stands.
 #[derive(Clone, Copy)]
-struct Keyed<'a> {
-    key: Value<'a>,
-    item: Value<'a>,
+pub(super) struct Keyed<'a> {
+    pub key: Value<'a>,
+    pub item: Value<'a>,
 }
 
 fn sort<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
@@ -245,7 +245,7 @@ fn sort<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value
 }
 
 /// Sorts stably. Pays for the comparisons in advance: so many steps as a binary merge needs at most.
-fn sort_items<'a>(cx: &mut Cx<'a>, items: &mut [Keyed<'a>], descends: bool) -> Result<()> {
+pub(super) fn sort_items<'a>(cx: &mut Cx<'a>, items: &mut [Keyed<'a>], descends: bool) -> Result<()> {
     let longest = items.iter().map(|keyed| keyed.key.as_str().map_or(0, str::len)).max().unwrap_or(0);
     let comparisons = items.len() as u64 * u64::from(usize::BITS - items.len().leading_zeros());
     cx.spend(comparisons * (1 + longest as u64 / 64) / 4)?;
@@ -286,7 +286,7 @@ fn group_by<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<V
 }
 
 /// Some items of a list, by their places.
-fn select<'a>(cx: &mut Cx<'a>, array: Array<'a>, places: &[u32]) -> Result<Value<'a>> {
+pub(super) fn select<'a>(cx: &mut Cx<'a>, array: Array<'a>, places: &[u32]) -> Result<Value<'a>> {
     match array.0 {
         Items::Stored(arena, base) => cx.rows(arena, base, places),
         Items::Rows(rows) => {
