@@ -1,9 +1,11 @@
 //! The whole product, as a user meets it. One binary; one file a boundary.
 
+mod cli;
 mod conformance;
 mod errors;
 mod floors;
 mod functions;
+mod generator;
 mod language;
 mod limits;
 mod properties;

@@ -1,0 +1,25 @@
+# The commands of this project. Cargo does the work.
+
+.PHONY: help run test fmt compare compare-setup
+
+help: ## Lists the commands
+	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /\1\t/' | expand -t 16
+
+run: ## Shows the main job: two questions to a drawing
+	cargo build --release
+	@scripts/show.sh
+
+test: ## Runs everything: format, lints, tests, documentation, examples, benches
+	@scripts/test.sh
+
+fmt: ## Formats the code
+	cargo fmt --all
+
+# The comparison looks for the command in `target`, and keeps what it builds itself in a `target` of its own.
+compare: export CARGO_TARGET_DIR = target
+compare: compare-setup ## Measures pidq beside its peers and prints the ratios; ARGS="--quick" for half a minute
+	cargo build --release
+	cd benches/compare && cargo run --release -- $(ARGS)
+
+compare-setup: ## Fetches the peers of the comparison
+	benches/compare/setup.sh

@@ -1,0 +1,18 @@
+#!/bin/sh
+# The main job on the drawing of the examples: each command, then its answer.
+set -eu
+cd "$(dirname "$0")/.."
+
+pidq=${CARGO_TARGET_DIR:-target}/release/pidq
+drawing=examples/data/plant.json
+
+show() { # show TITLE QUERY [OPTION]
+    printf '\n# %s\n$ pidq query%s '\''%s'\'' %s\n' "$1" "${3:+ $3}" "$2" "$drawing"
+    "$pidq" query ${3:+"$3"} "$2" "$drawing"
+}
+
+show 'What is on the drawing?' \
+    '.pid_graph.nodes | filter(.node_type == "pid_component") | groupBy(.node_classification) | mapValues(size())'
+show 'Which control valves close, and which open, when the air fails?' \
+    '.pid_graph.nodes | filter(.node_classification == "piping_component.control_valve") | groupBy(.fail_action) | mapValues(map(.tag))' \
+    -c

@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# Everything that must hold, in the order in which it fails fastest. Stops at the first failure.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+step() {
+    printf '\n== %s\n' "$*"
+    "$@"
+}
+
+# ensure COMMAND PACKAGE...: installs Debian packages where that is possible, and says so where it is not.
+ensure() {
+    local command=$1
+    shift
+    command -v "$command" >/dev/null && return
+    if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+        install_packages "$@" || true
+    fi
+    command -v "$command" >/dev/null || echo "missing: $command (Debian: $*); what needs it is left out" >&2
+}
+
+install_packages() {
+    echo "installing $*"
+    export DEBIAN_FRONTEND=noninteractive
+    apt-get -qq update && apt-get -qq install --yes --no-install-recommends "$@" >/dev/null
+}
+
+# require HINT COMMAND...: a tool without which nothing can be tested.
+require() {
+    local hint=$1
+    shift
+    if ! "$@" --version >/dev/null 2>&1; then
+        echo "missing: $* ($hint)" >&2
+        exit 1
+    fi
+}
+
+examples() {
+    local file name
+    for file in examples/*.rs; do
+        name=$(basename "$file" .rs)
+        echo "-- $name"
+        cargo run --quiet --example "$name"
+    done
+}
+
+ensure cc gcc libc6-dev
+# The reference implementation, beside which some tests run, needs node.
+ensure node nodejs
+ensure npm npm
+
+require "the linker: a C compiler" cc
+require "Rust, from https://rustup.rs" cargo
+require "rustup component add rustfmt" cargo fmt
+require "rustup component add clippy" cargo clippy
+
+step cargo fmt --all --check
+step cargo clippy --all-targets -- -D warnings
+step cargo test
+step env RUSTDOCFLAGS="-D warnings" cargo doc --no-deps
+step examples
+# Each bench once, without measuring.
+step cargo bench --benches -- --test
+
+printf '\nall is well\n'

@@ -1,0 +1,95 @@
+//! The command line: its subcommands and options, and what they share.
+
+mod budget;
+mod check;
+mod conformance;
+mod explain;
+mod failure;
+mod fmt;
+mod functions;
+mod generate;
+mod input;
+mod layout;
+mod query;
+mod question;
+mod repl;
+mod sorted;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use failure::{Result, Status};
+
+const EXAMPLES: &str = "\
+Examples:
+  pidq query '.pid_graph.nodes | filter(.tag == \"P-101A\")' plant.json
+  pidq query -r '.pid_graph.nodes | map(.tag) | join(\"\\n\")' plant.json
+  curl -s https://example.com/plant.json | pidq query '.pid_graph.edges | size()'
+  pidq functions groupBy
+  pidq repl plant.json
+
+Exit status: 0 done · 1 with -e, the last output was false or null · 2 usage, files or input JSON ·
+3 the query does not compile · 4 with -e, no output · 5 the query failed or met a limit.";
+
+/// Asks questions of P&ID graphs and other JSON documents.
+#[derive(Parser)]
+#[command(name = "pidq", version, after_help = EXAMPLES, max_term_width = 100)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run a query on documents.
+    Query(query::Options),
+    /// Lay a query out; comments are kept.
+    Fmt(fmt::Options),
+    /// Check a query without printing results.
+    Check(check::Options),
+    /// Show the calls of a query with their rows and fuel.
+    Explain(explain::Options),
+    /// List the functions, or describe one.
+    Functions(functions::Options),
+    /// Try queries at a prompt.
+    Repl(repl::Options),
+    /// Answer the conformance protocol: one JSON request and one answer a line.
+    ConformanceStdio(conformance::Options),
+    /// Print completions for a shell.
+    Completions(generate::Completions),
+    /// Print the manual page.
+    Man(generate::Man),
+}
+
+/// Runs the command and gives its exit status.
+pub fn main() -> ExitCode {
+    let status = match Cli::try_parse() {
+        Ok(cli) => run(cli.command).unwrap_or_else(|failure| {
+            failure.report();
+            failure.status()
+        }),
+        Err(message) => explain_usage(&message),
+    };
+    ExitCode::from(status as u8)
+}
+
+fn run(command: Command) -> Result {
+    match command {
+        Command::Query(options) => query::run(&options),
+        Command::Fmt(options) => fmt::run(&options),
+        Command::Check(options) => check::run(&options),
+        Command::Explain(options) => explain::run(&options),
+        Command::Functions(options) => functions::run(&options),
+        Command::Repl(options) => repl::run(&options),
+        Command::ConformanceStdio(options) => conformance::run(&options),
+        Command::Completions(options) => generate::completions(&options),
+        Command::Man(options) => generate::man(&options),
+    }
+}
+
+/// Prints help, version or what is wrong with the options. A closed pipe does not matter here either.
+fn explain_usage(message: &clap::Error) -> Status {
+    drop(message.print());
+    if message.use_stderr() { Status::Usage } else { Status::Done }
+}

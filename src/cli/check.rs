@@ -1,0 +1,91 @@
+//! `pidq check`: whether a query compiles, and with a document whether it fits.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use pidq::error::Warning;
+use pidq::{Query, Scratch};
+
+use super::budget::LimitOptions;
+use super::failure::{self, Failure, Result, Status};
+use super::input;
+use super::question::Writing;
+
+#[derive(Args)]
+pub struct Options {
+    /// The query
+    query: String,
+
+    /// Also run the query on a document and tell what looks like a mistake
+    #[arg(long, value_name = "FILE")]
+    against: Option<PathBuf>,
+
+    /// How errors and warnings are printed
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+
+    #[command(flatten)]
+    writing: Writing,
+
+    #[command(flatten)]
+    limits: LimitOptions,
+}
+
+#[derive(Clone, Copy, Default, ValueEnum)]
+enum Format {
+    /// For people, on the standard error
+    #[default]
+    Text,
+    /// One JSON object a line, on the standard output
+    Json,
+}
+
+/// Runs the subcommand.
+pub fn run(options: &Options) -> Result {
+    match check(options) {
+        Err(Failure::Query(error, source)) if matches!(options.format, Format::Json) => {
+            print_json(&error)?;
+            Ok(Failure::Query(error, source).status())
+        }
+        checked => checked,
+    }
+}
+
+fn check(options: &Options) -> Result {
+    let query = options.writing.compile(&options.query)?;
+    let Some(path) = &options.against else { return Ok(Status::Done) };
+    for warning in try_out(options, &query, path)? {
+        tell(options.format, &warning, &query)?;
+    }
+    Ok(Status::Done)
+}
+
+/// The warnings of a run on the document in `path`.
+fn try_out(options: &Options, query: &Query, path: &std::path::Path) -> Result<Vec<Warning>> {
+    let graph = input::graph(path)?;
+    options.limits.within(|limits| {
+        let scratch = Scratch::new();
+        let outcome = query.run(&graph, &scratch, limits);
+        outcome.map(|outcome| outcome.warnings).map_err(|error| Failure::Query(error, query.source().into()))
+    })
+}
+
+fn tell(format: Format, warning: &Warning, query: &Query) -> Result<()> {
+    match format {
+        Format::Text => failure::warn(&warning.render_with(query.source(), &failure::stderr_styles())),
+        Format::Json => print_json(&serde_json::json!({
+            "code": warning.code,
+            "stage": "warning",
+            "message": warning.message,
+            "span": warning.span.map(|span| serde_json::json!({"start": span.start, "end": span.end})),
+            "help": warning.help,
+        }))?,
+    }
+    Ok(())
+}
+
+fn print_json(value: &impl serde::Serialize) -> Result<()> {
+    let line = serde_json::to_string(value).map_err(io::Error::from)?;
+    Ok(writeln!(io::stdout().lock(), "{line}")?)
+}

@@ -1,0 +1,36 @@
+//! `pidq explain`: where a query spends its steps.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::budget::LimitOptions;
+use super::failure::{Failure, Result, Status};
+use super::input;
+use super::question::Writing;
+
+#[derive(Args)]
+pub struct Options {
+    /// The query
+    query: String,
+
+    /// The document; `-` is the standard input
+    file: PathBuf,
+
+    #[command(flatten)]
+    writing: Writing,
+
+    #[command(flatten)]
+    limits: LimitOptions,
+}
+
+/// Runs the subcommand.
+pub fn run(options: &Options) -> Result {
+    let query = options.writing.compile(&options.query)?;
+    let graph = input::graph(&options.file)?;
+    let plan = options.limits.within(|limits| query.explain(&graph, limits));
+    let plan = plan.map_err(|error| Failure::Query(error, options.query.clone()))?;
+    io::stdout().lock().write_all(plan.as_bytes())?;
+    Ok(Status::Done)
+}

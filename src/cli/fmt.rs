@@ -1,0 +1,58 @@
+//! `pidq fmt`: lays queries out.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use super::failure::{self, Failure, Result, Status};
+use super::input;
+use super::question::Profile;
+
+#[derive(Args)]
+pub struct Options {
+    /// Files with one query each; `-` or none is the standard input
+    files: Vec<PathBuf>,
+
+    /// Print nothing; name the files that are not formatted and exit with 1 if there are any
+    #[arg(long, conflicts_with = "write")]
+    check: bool,
+
+    /// Write the layout back to the files
+    #[arg(long, requires = "files")]
+    write: bool,
+
+    /// The language of the query
+    #[arg(long, value_enum, default_value_t)]
+    profile: Profile,
+}
+
+/// Runs the subcommand.
+pub fn run(options: &Options) -> Result {
+    let mut status = Status::Done;
+    for path in input::files(&options.files) {
+        let text = input::text(&path)?;
+        let laid_out = options.profile.dialect().format(&text).map_err(|error| Failure::Query(error, text.clone()))?;
+        let laid_out = format!("{}\n", laid_out.trim_end());
+        let is_changed = laid_out != text;
+        if options.check && is_changed {
+            failure::warn(&format!("not formatted: {}\n", input::name(&path)));
+            status = Status::Falsy;
+        }
+        if options.write && is_changed {
+            write_back(&path, &laid_out)?;
+        }
+        if !options.check && !options.write {
+            io::stdout().lock().write_all(laid_out.as_bytes())?;
+        }
+    }
+    Ok(status)
+}
+
+fn write_back(path: &Path, text: &str) -> Result<()> {
+    if path == Path::new("-") {
+        return Err(Failure::Usage("`--write` needs a file, not the standard input".into()));
+    }
+    fs::write(path, text).map_err(|error| Failure::Usage(format!("cannot write `{}`: {error}", path.display())))
+}

@@ -1,0 +1,61 @@
+//! `pidq functions`: the functions of the language, from the same table that the engine runs.
+
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+use clap::Args;
+use pidq::{Dialect, Function};
+
+use super::failure::{Failure, Result, Status};
+use super::question::Profile;
+
+#[derive(Args)]
+pub struct Options {
+    /// The function to describe
+    name: Option<String>,
+
+    /// The language
+    #[arg(long, value_enum, default_value_t)]
+    profile: Profile,
+}
+
+/// Runs the subcommand.
+pub fn run(options: &Options) -> Result {
+    let dialect = options.profile.dialect();
+    let text = match &options.name {
+        None => list(&dialect),
+        Some(name) => describe(&dialect, name)?,
+    };
+    io::stdout().lock().write_all(text.as_bytes())?;
+    Ok(Status::Done)
+}
+
+/// One line a function, in the order of the manual: kin stand together.
+fn list(dialect: &Dialect) -> String {
+    let rows: Vec<(String, &str)> = dialect.functions().map(|row| (row.signature(), row.summary)).collect();
+    let width = rows.iter().map(|(signature, _)| signature.chars().count()).filter(|width| *width <= 40).max();
+    let width = width.unwrap_or(0);
+    rows.iter().fold(String::new(), |mut text, (signature, summary)| {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{signature:<width$}  {summary}");
+        text
+    })
+}
+
+fn describe(dialect: &Dialect, name: &str) -> Result<String> {
+    let found = dialect.functions().find(|function| function.name == name);
+    found.map(details).ok_or_else(|| unknown(dialect, name))
+}
+
+fn details(function: &Function) -> String {
+    let example =
+        if function.example.is_empty() { String::new() } else { format!("\nExample:\n  {}\n", function.example) };
+    format!("{}\n  {}\n{example}", function.signature(), function.summary)
+}
+
+/// The compiler knows what might have been meant.
+fn unknown(dialect: &Dialect, name: &str) -> Failure {
+    let error = dialect.parse(&format!("{name}()")).err();
+    let help = error.as_ref().and_then(|error| error.help()).map(|help| format!("; {help}"));
+    Failure::Usage(format!("no function `{name}`{}", help.unwrap_or_default()))
+}

@@ -1,0 +1,68 @@
+//! Documents from files and from the standard input.
+
+use std::fs;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use pidq::Graph;
+use pidq::limits::MAX_DEPTH;
+
+use super::failure::{Failure, Result};
+
+/// The file name that stands for the standard input.
+const STDIN: &str = "-";
+
+/// The files to read: those named, or the standard input.
+pub fn files(named: &[PathBuf]) -> Vec<PathBuf> {
+    if named.is_empty() { vec![STDIN.into()] } else { named.to_vec() }
+}
+
+/// The bytes of a file.
+pub fn bytes(path: &Path) -> Result<Vec<u8>> {
+    let read = if path == Path::new(STDIN) {
+        let mut bytes = Vec::new();
+        io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes)
+    } else {
+        fs::read(path)
+    };
+    read.map_err(|error| Failure::unreadable(path, &error))
+}
+
+/// The text of a file with a query.
+pub fn text(path: &Path) -> Result<String> {
+    String::from_utf8(bytes(path)?).map_err(|_| Failure::Usage(format!("`{}` is not UTF-8", path.display())))
+}
+
+/// The document in a file.
+pub fn graph(path: &Path) -> Result<Graph> {
+    Graph::from_json(bytes(path)?).map_err(|error| Failure::Input(error, name(path)))
+}
+
+/// The document in a file, or nothing where the file is empty.
+pub fn document(path: &Path) -> Result<Option<Graph>> {
+    let bytes = bytes(path)?;
+    if bytes.trim_ascii().is_empty() {
+        return Ok(None);
+    }
+    Graph::from_json(bytes).map(Some).map_err(|error| Failure::Input(error, name(path)))
+}
+
+/// All documents as the items of one list.
+pub fn slurp(paths: &[PathBuf]) -> Result<Graph> {
+    let mut list = String::from("[");
+    for path in paths {
+        // Read alone first, so that an error names its file.
+        let Some(graph) = document(path)? else { continue };
+        if list.len() > 1 {
+            list.push(',');
+        }
+        list.push_str(graph.source());
+    }
+    list.push(']');
+    Graph::from_json_within(list, MAX_DEPTH + 1).map_err(|error| Failure::Input(error, "--slurp".into()))
+}
+
+/// What a file is called in messages.
+pub fn name(path: &Path) -> String {
+    if path == Path::new(STDIN) { "<stdin>".into() } else { path.display().to_string() }
+}

@@ -1,0 +1,278 @@
+//! `pidq repl`: a prompt with history, completion and queries of several lines.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use pidq::{Dialect, Graph};
+use rustyline::completion::Completer;
+use rustyline::error::ReadlineError;
+use rustyline::highlight::Highlighter;
+use rustyline::hint::Hinter;
+use rustyline::history::FileHistory;
+use rustyline::validate::{ValidationContext, ValidationResult, Validator};
+use rustyline::{Context, Editor, Helper};
+
+use super::budget::Budget;
+use super::failure::{self, Failure, Result, Status};
+use super::question::Profile;
+use super::{input, query};
+
+const HELP: &str = "\
+Type a query; brackets that are open continue on the next line. Tab completes functions and .fields.
+  :load FILE   ask another document
+  :help        this text
+  :quit        leave, as Ctrl-D does
+";
+
+#[derive(Args)]
+pub struct Options {
+    /// The document; without one, queries run on null
+    file: Option<PathBuf>,
+
+    /// The language
+    #[arg(long, value_enum, default_value_t)]
+    profile: Profile,
+}
+
+/// What a line of the prompt asks for.
+#[derive(Debug, Eq, PartialEq)]
+enum Line<'l> {
+    Nothing,
+    Help,
+    Quit,
+    Load(&'l str),
+    Unknown(&'l str),
+    Query(&'l str),
+}
+
+/// Runs the subcommand.
+pub fn run(options: &Options) -> Result {
+    let mut session = Session { dialect: options.profile.dialect(), graph: open(options.file.as_deref())? };
+    let mut editor = Editor::<Assistant, FileHistory>::new().map_err(broken)?;
+    let history = history_file();
+    if let Some(path) = &history {
+        // The first time there is none.
+        drop(editor.load_history(path));
+    }
+    editor.set_helper(Some(Assistant::new(&session)));
+    prompt(&mut editor, &mut session)?;
+    if let Some(path) = &history {
+        save(&mut editor, path);
+    }
+    Ok(Status::Done)
+}
+
+/// Reads and answers until the end of the input.
+fn prompt(editor: &mut Editor<Assistant, FileHistory>, session: &mut Session) -> Result<()> {
+    loop {
+        let text = match editor.readline("pidq> ") {
+            Ok(text) => text,
+            Err(ReadlineError::Interrupted) => continue,
+            Err(ReadlineError::Eof) => return Ok(()),
+            Err(error) => return Err(broken(error)),
+        };
+        drop(editor.add_history_entry(text.trim_end()));
+        match read(&text) {
+            Line::Nothing => {}
+            Line::Help => failure::warn(HELP),
+            Line::Quit => return Ok(()),
+            Line::Unknown(command) => failure::warn(&format!("no command `{command}`; :help lists them\n")),
+            Line::Load(file) => {
+                go_on_after(session.load(file))?;
+                editor.set_helper(Some(Assistant::new(session)));
+            }
+            Line::Query(text) => go_on_after(session.answer(text))?,
+        }
+    }
+}
+
+/// A mistake is told and the prompt comes back; without a reader of the output it does not.
+fn go_on_after(done: Result<()>) -> Result<()> {
+    match done {
+        Err(Failure::ClosedPipe) => Err(Failure::ClosedPipe),
+        Err(failure) => {
+            failure.report();
+            Ok(())
+        }
+        Ok(()) => Ok(()),
+    }
+}
+
+fn read(line: &str) -> Line<'_> {
+    let line = line.trim();
+    let Some(command) = line.strip_prefix(':') else {
+        return if line.is_empty() { Line::Nothing } else { Line::Query(line) };
+    };
+    match command.split_once(char::is_whitespace).unwrap_or((command, "")) {
+        ("help" | "h", _) => Line::Help,
+        ("quit" | "q" | "exit", _) => Line::Quit,
+        ("load" | "l", file) if !file.trim().is_empty() => Line::Load(file.trim()),
+        _ => Line::Unknown(line),
+    }
+}
+
+/// The document that is asked, and the language.
+struct Session {
+    dialect: Dialect,
+    graph: Graph,
+}
+
+impl Session {
+    fn load(&mut self, file: &str) -> Result<()> {
+        self.graph = open(Some(Path::new(file)))?;
+        Ok(())
+    }
+
+    fn answer(&self, text: &str) -> Result<()> {
+        let query = self.dialect.parse(text).map_err(|error| Failure::Query(error, text.into()))?;
+        Budget::default().within(|limits| query::show(&query, &self.graph, limits))
+    }
+}
+
+fn open(file: Option<&Path>) -> Result<Graph> {
+    match file {
+        Some(path) => input::graph(path),
+        None => Graph::from_json("null").map_err(|error| Failure::Input(error, "null".into())),
+    }
+}
+
+fn broken(error: ReadlineError) -> Failure {
+    Failure::Usage(format!("cannot read from the terminal: {error}"))
+}
+
+/// `$XDG_STATE_HOME/pidq/history`, or `~/.local/state/pidq/history`.
+fn history_file() -> Option<PathBuf> {
+    let set = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let state = set("XDG_STATE_HOME").or_else(|| set("HOME").map(|home| home.join(".local/state")))?;
+    Some(state.join("pidq").join("history"))
+}
+
+/// A history that cannot be kept is a pity, not a failure.
+fn save(editor: &mut Editor<Assistant, FileHistory>, path: &Path) {
+    if let Some(folder) = path.parent() {
+        drop(fs::create_dir_all(folder));
+    }
+    drop(editor.save_history(path));
+}
+
+/// Helps while a line is typed.
+struct Assistant {
+    /// The names of the functions, sorted.
+    functions: Vec<String>,
+    /// The keys of the document that can be written after a dot, sorted.
+    fields: Vec<String>,
+}
+
+impl Assistant {
+    fn new(session: &Session) -> Assistant {
+        let mut functions: Vec<String> = session.dialect.functions().map(|function| function.name.into()).collect();
+        let mut fields: Vec<String> =
+            session.graph.keys().filter(|key| key.chars().all(is_word)).map(String::from).collect();
+        functions.sort();
+        fields.sort();
+        Assistant { functions, fields }
+    }
+
+    /// Where the word before the cursor begins, and what it may become.
+    fn candidates(&self, before: &str) -> (usize, Vec<String>) {
+        let start =
+            before.rfind(|c| !is_word(c)).map_or(0, |at| at + before[at..].chars().next().map_or(1, char::len_utf8));
+        let word = &before[start..];
+        let is_field = before[..start].ends_with('.');
+        let begins = |name: &&String| name.starts_with(word);
+        let found = match is_field {
+            true => self.fields.iter().filter(begins).cloned().collect(),
+            false if word.is_empty() => Vec::new(),
+            false => self.functions.iter().filter(begins).map(|name| format!("{name}(")).collect(),
+        };
+        (start, found)
+    }
+}
+
+fn is_word(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '_' | '$')
+}
+
+/// Whether a bracket or a text is still open.
+fn is_open(text: &str) -> bool {
+    let mut depth = 0i64;
+    let mut chars = text.chars();
+    let mut in_text = false;
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' if in_text => drop(chars.next()),
+            '"' => in_text = !in_text,
+            '(' | '[' | '{' if !in_text => depth += 1,
+            ')' | ']' | '}' if !in_text => depth -= 1,
+            _ => {}
+        }
+    }
+    depth > 0
+}
+
+impl Completer for Assistant {
+    type Candidate = String;
+
+    fn complete(&self, line: &str, pos: usize, _: &Context<'_>) -> rustyline::Result<(usize, Vec<String>)> {
+        Ok(self.candidates(&line[..pos]))
+    }
+}
+
+impl Validator for Assistant {
+    fn validate(&self, context: &mut ValidationContext<'_>) -> rustyline::Result<ValidationResult> {
+        let text = context.input();
+        let is_unfinished = !text.trim_start().starts_with(':') && is_open(text);
+        Ok(if is_unfinished { ValidationResult::Incomplete } else { ValidationResult::Valid(None) })
+    }
+}
+
+impl Hinter for Assistant {
+    type Hint = String;
+}
+
+impl Highlighter for Assistant {}
+
+impl Helper for Assistant {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check_candidates(before: &str, expected: &[&str]) {
+        let graph = Graph::from_json(r#"{"nodes": [{"node_type": 1, "tag": 2, "two words": 3}]}"#);
+        let session = Session { dialect: Dialect::standard(), graph: graph.expect("the case is JSON") };
+        assert_eq!(Assistant::new(&session).candidates(before).1, expected, "{before}");
+    }
+
+    #[test]
+    fn after_a_dot_fields_are_offered() {
+        check_candidates(".no", &["node_type", "nodes"]);
+        check_candidates(".nodes | map(.", &["node_type", "nodes", "tag"]);
+    }
+
+    #[test]
+    fn after_a_letter_functions_are_offered() {
+        check_candidates(".nodes | groupB", &["groupBy("]);
+        check_candidates("ü groupB", &["groupBy("]);
+        check_candidates("", &[]);
+    }
+
+    #[test]
+    fn open_brackets_go_on() {
+        assert!(is_open("map({a: .b"));
+        assert!(!is_open("map(.a)"));
+        assert!(!is_open(r#"filter(.a == "(\"(")"#));
+        assert!(!is_open("size())"));
+    }
+
+    #[test]
+    fn commands_begin_with_a_colon() {
+        assert_eq!(read(":load  a b.json "), Line::Load("a b.json"));
+        assert_eq!(read(":q"), Line::Quit);
+        assert_eq!(read(":load"), Line::Unknown(":load"));
+        assert_eq!(read(" .a "), Line::Query(".a"));
+        assert_eq!(read(" "), Line::Nothing);
+    }
+}
