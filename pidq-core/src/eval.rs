@@ -5,6 +5,7 @@ pub(crate) mod compile;
 pub(crate) mod function;
 pub(crate) mod plan;
 mod property;
+pub(crate) mod scan;
 mod scratch;
 
 use crate::arena::Arena;
@@ -54,6 +55,8 @@ pub struct Cx<'a> {
     limits: Limits<'a>,
     used: u64,
     look_at: u64,
+    /// Whether faster ways to the same result may be taken.
+    shortcuts: bool,
     /// Bytes outside of `scratch` that count as memory of the run.
     held: usize,
     /// Values that are being collected. Every function leaves it as long as it found it.
@@ -83,6 +86,7 @@ impl<'a> Cx<'a> {
             limits,
             used: 0,
             look_at: LOOK_EVERY.min(limits.fuel.saturating_add(1)),
+            shortcuts: true,
             held: 0,
             stack: Vec::new(),
             variables: Vec::new(),
@@ -91,6 +95,11 @@ impl<'a> Cx<'a> {
             costs: vec![Cost::default(); sizes.calls],
             inner_fuel: 0,
         }
+    }
+
+    /// Takes the plain way everywhere: the oracle that shortcuts are tested against.
+    pub(crate) fn without_shortcuts(self) -> Cx<'a> {
+        Cx { shortcuts: false, ..self }
     }
 
     /// The input of the whole query.

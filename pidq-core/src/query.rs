@@ -124,7 +124,8 @@ impl Dialect {
         let all = || self.functions().map(|function| function.name).collect();
         let names = Names { find: &find, all: &all, params: &params };
         let compiled = compile(&expr, &names).map_err(|error| error.locate(source))?;
-        Ok(Query { compiled, expr, source: source.into(), params, operators: self.operators.clone() })
+        let operators = self.operators.clone();
+        Ok(Query { compiled, expr, source: source.into(), params, operators, shortcuts: true })
     }
 
     fn find(&self, name: &str) -> Option<FunctionRef> {
@@ -171,6 +172,7 @@ pub struct Query {
     source: Box<str>,
     params: Arena,
     operators: Arc<Operators>,
+    shortcuts: bool,
 }
 
 impl Query {
@@ -232,6 +234,11 @@ impl Query {
         Ok(self.table(&cx))
     }
 
+    /// The same query, run step by step as it is written. Results are the same; it is there to show that.
+    pub fn without_shortcuts(self) -> Query {
+        Query { shortcuts: false, ..self }
+    }
+
     /// The query in JSON format.
     pub fn tree(&self) -> String {
         let mut tree = String::new();
@@ -245,7 +252,8 @@ impl Query {
     }
 
     fn start<'a>(&'a self, graph: &'a Graph, scratch: &'a Scratch, limits: Limits<'a>) -> Cx<'a> {
-        Cx::new(graph.arena(), &self.params, scratch, limits, self.compiled.sizes)
+        let cx = Cx::new(graph.arena(), &self.params, scratch, limits, self.compiled.sizes);
+        if self.shortcuts { cx } else { cx.without_shortcuts() }
     }
 
     /// One line a call: indented by nesting, with its cost.

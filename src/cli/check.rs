@@ -45,7 +45,7 @@ enum Format {
 pub fn run(options: &Options) -> Result {
     match check(options) {
         Err(Failure::Query(error, source)) if matches!(options.format, Format::Json) => {
-            print_json(&error)?;
+            print_line(&serde_json::to_string(&error).map_err(io::Error::from)?)?;
             Ok(Failure::Query(error, source).status())
         }
         checked => checked,
@@ -74,18 +74,20 @@ fn try_out(options: &Options, query: &Query, path: &std::path::Path) -> Result<V
 fn tell(format: Format, warning: &Warning, query: &Query) -> Result<()> {
     match format {
         Format::Text => failure::warn(&warning.render_with(query.source(), &failure::stderr_styles())),
-        Format::Json => print_json(&serde_json::json!({
-            "code": warning.code,
-            "stage": "warning",
-            "message": warning.message,
-            "span": warning.span.map(|span| serde_json::json!({"start": span.start, "end": span.end})),
-            "help": warning.help,
-        }))?,
+        Format::Json => print_line(
+            &serde_json::json!({
+                "code": warning.code,
+                "stage": "warning",
+                "message": warning.message,
+                "span": warning.span.map(|span| serde_json::json!({"start": span.start, "end": span.end})),
+                "help": warning.help,
+            })
+            .to_string(),
+        )?,
     }
     Ok(())
 }
 
-fn print_json(value: &impl serde::Serialize) -> Result<()> {
-    let line = serde_json::to_string(value).map_err(io::Error::from)?;
-    Ok(writeln!(io::stdout().lock(), "{line}")?)
+fn print_line(json: &str) -> Result<()> {
+    Ok(writeln!(io::stdout().lock(), "{json}")?)
 }

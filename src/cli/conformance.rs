@@ -84,7 +84,7 @@ fn answer(dialect: &Dialect, line: &[u8]) -> String {
     let answer = match &request {
         Ok(request) => catch_unwind(AssertUnwindSafe(|| serve(dialect, request.root())))
             .unwrap_or_else(|_| Err(Refusal::new("eval", "A defect in the engine"))),
-        Err(error) => Err(Refusal::new("parse", error.message())),
+        Err(error) => Err(Refusal::new("parse", error.to_string())),
     };
     let answer = match answer {
         Ok(ok) => format!("\"ok\":{}", one_line(ok)),

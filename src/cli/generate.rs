@@ -34,8 +34,7 @@ pub fn man(options: &Man) -> Result {
     command.build();
     if let Some(name) = &options.subcommand {
         let found = command.find_subcommand(name).cloned();
-        let page = found.ok_or_else(|| Failure::Usage(format!("no subcommand `{name}`")))?;
-        command = page.name(format!("pidq-{name}"));
+        command = found.ok_or_else(|| Failure::Usage(format!("no subcommand `{name}`")))?;
     }
     let mut page = Vec::new();
     clap_mangen::Man::new(command).render(&mut page)?;

@@ -1,6 +1,6 @@
 //! Claims about all queries and documents, tried on many.
 
-use pidq::{Dialect, Graph, Limits, Scratch};
+use pidq::{Dialect, Graph, Limits, Query, Scratch};
 use proptest::prelude::*;
 
 /// Documents of a few levels, with the corners of JSON in them.
@@ -29,6 +29,10 @@ fn query() -> impl Strategy<Value = String> {
         ".a",
         ".b.0",
         "get()",
+        "filter(.a == 53)",
+        "filter(.a.b >= \"a\" and .b != 0)",
+        "filter(.b < 2)",
+        "filter(.toString == 1)",
         "size()",
         "keys()",
         "values()",
@@ -92,5 +96,13 @@ proptest! {
             let exact = Limits { fuel: outcome.fuel, ..Limits::default() };
             prop_assert_eq!(format!("{:?}", outcome.value), format!("{:?}", query.run(&graph, &scratch, exact).expect("the same").value));
         }
+    }
+
+    #[test]
+    fn shortcuts_do_not_change_results(text in query(), json in json()) {
+        let graph = Graph::from_json(format!("[{json},{json},{{\"a\":{json},\"b\":1}}]")).expect("it is JSON");
+        let run = |query: Query| query.to_json(&graph, Limits::default()).map_err(|error| error.code());
+        let query = || Dialect::standard().parse(&text).expect("it compiles");
+        prop_assert_eq!(run(query()), run(query().without_shortcuts()));
     }
 }

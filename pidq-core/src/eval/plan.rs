@@ -95,4 +95,12 @@ impl FunctionRef {
             FunctionRef::Custom(function) => function,
         }
     }
+
+    /// The name of a function of ours; nothing for one that merely has the same name.
+    pub fn standard_name(&self) -> Option<&'static str> {
+        match self {
+            FunctionRef::Standard(function) => Some(function.name),
+            FunctionRef::Custom(_) => None,
+        }
+    }
 }

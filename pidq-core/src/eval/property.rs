@@ -4,6 +4,7 @@
 
 use super::Cx;
 use super::plan::{Key, Path};
+use crate::arena::{Arena, ShapeId};
 use crate::error::{Code, Error, Result};
 use crate::value::{Array, Fields, Object, Value, prototype};
 
@@ -23,6 +24,19 @@ const NONE: u32 = u32::MAX;
 impl Default for Cache {
     fn default() -> Self {
         Cache { shape: NONE, slot: NONE, asked: false, found: false }
+    }
+}
+
+impl Cache {
+    /// Where a key is in the objects of a shape. Notes that it was looked for, and whether it was there.
+    pub(super) fn slot(&mut self, arena: &Arena, shape: u32, key: &str) -> Option<u32> {
+        if self.shape != shape {
+            let slot = arena.find_symbol(key).and_then(|symbol| arena.slot(ShapeId(shape), symbol));
+            (self.shape, self.slot) = (shape, slot.unwrap_or(NONE));
+            self.asked = true;
+            self.found |= slot.is_some();
+        }
+        (self.slot != NONE).then_some(self.slot)
     }
 }
 
@@ -55,14 +69,9 @@ impl<'a> Cx<'a> {
         let value = match object.0 {
             Fields::Stored(arena, id) if std::ptr::eq(arena, self.document) => {
                 let shape = arena.shape(id);
-                let cache = &mut self.caches[cache];
-                if cache.shape != shape.0 {
-                    cache.shape = shape.0;
-                    let symbol = arena.find_symbol(&key.name);
-                    cache.slot = symbol.and_then(|symbol| arena.slot(shape, symbol)).unwrap_or(NONE);
-                }
                 let first = arena.container(id).first;
-                (cache.slot != NONE).then(|| Value::stored(arena, arena.cell(first + cache.slot)))
+                let slot = self.caches[cache].slot(arena, shape.0, &key.name)?;
+                Some(Value::stored(arena, arena.cell(first + slot)))
             }
             _ => object.get(&key.name),
         };

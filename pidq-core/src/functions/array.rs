@@ -3,6 +3,7 @@
 use hashbrown::{DefaultHashBuilder, HashTable};
 use std::hash::{BuildHasher, Hash, Hasher};
 
+use crate::arena::{Arena, ContainerId};
 use crate::error::{Code, Error, Result};
 use crate::eval::Cx;
 use crate::eval::build::Entries;
@@ -118,20 +119,11 @@ pub(super) fn at_item<'a>(result: Result<Value<'a>>, array: Array<'a>, at: usize
     })
 }
 
-/// Hot: once per item. Items of a stored list are kept by their places, so that they are written as one copy.
 fn filter<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
     let array = list(input)?;
     let Some(condition) = args.first() else { return Ok(input) };
     if let Items::Stored(arena, base) = array.0 {
-        let mut rows: Vec<u32> = Vec::new();
-        for (row, cell) in arena.items(base).iter().enumerate() {
-            cx.spend(1)?;
-            let kept = at_item(cx.eval(condition, Value::stored(arena, *cell)), array, row)?;
-            if kept.is_truthy() {
-                rows.push(row as u32);
-            }
-        }
-        return cx.rows(arena, base, &rows);
+        return filter_stored(cx, condition, arena, base);
     }
     let base = cx.mark();
     for (at, item) in array.iter().enumerate() {
@@ -141,6 +133,26 @@ fn filter<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Val
         }
     }
     cx.list(base)
+}
+
+/// Keeps the items of a stored list by their places, so that they are written as one copy.
+fn filter_stored<'a>(cx: &mut Cx<'a>, condition: &'a Plan, arena: &'a Arena, base: ContainerId) -> Result<Value<'a>> {
+    let tests = cx.tests(condition, arena);
+    let mut rows: Vec<u32> = Vec::new();
+    for (row, cell) in arena.items(base).iter().enumerate() {
+        cx.spend(1 + tests.len() as u64)?;
+        let kept = match cx.passes(&tests, *cell) {
+            Some(kept) => kept,
+            None => {
+                let item = Value::stored(arena, *cell);
+                at_item(cx.eval(condition, item), Array(Items::Stored(arena, base)), row)?.is_truthy()
+            }
+        };
+        if kept {
+            rows.push(row as u32);
+        }
+    }
+    cx.rows(arena, base, &rows)
 }
 
 fn map<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
