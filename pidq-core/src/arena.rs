@@ -198,6 +198,11 @@ impl Arena {
         self.symbols.find(text, |symbol| self.text(self.symbols.text(symbol)))
     }
 
+    /// How many texts are stored once.
+    pub fn symbol_count(&self) -> usize {
+        self.symbols.len()
+    }
+
     pub fn symbol_text(&self, symbol: Symbol) -> &str {
         self.text(self.symbols.text(symbol))
     }

@@ -302,6 +302,11 @@ impl<'a> Cx<'a> {
         &mut self.stack[base..]
     }
 
+    /// Takes off the values collected since a mark.
+    pub(crate) fn forget(&mut self, base: usize) {
+        self.stack.truncate(base);
+    }
+
     /// Counts memory outside of the scratch.
     pub(crate) fn hold(&mut self, bytes: usize) -> Result<()> {
         self.held += bytes;

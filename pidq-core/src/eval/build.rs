@@ -128,17 +128,23 @@ impl<'a, T> Entries<'a, T> {
 
     /// The value of a key; where it is new, `T` from `make` is put there.
     pub fn entry(&mut self, cx: &mut Cx<'a>, name: &'a str, make: impl FnOnce() -> T) -> Result<&mut T> {
+        let place = self.place(cx, name, make)?;
+        Ok(&mut self.values[place])
+    }
+
+    /// The place of a key among the values; where it is new, `T` from `make` is put there.
+    pub fn place(&mut self, cx: &mut Cx<'a>, name: &'a str, make: impl FnOnce() -> T) -> Result<usize> {
         cx.spend_bytes(name.len())?;
         let Entries { names, values, table, hasher } = self;
         let hash = hasher.hash_one(name);
         if let Some(at) = table.find(hash, |at| names[*at as usize] == name) {
-            return Ok(&mut values[*at as usize]);
+            return Ok(*at as usize);
         }
         cx.hold(size_of::<&str>() + size_of::<T>() + 2 * size_of::<u32>())?;
         table.insert_unique(hash, names.len() as u32, |at| hasher.hash_one(names[*at as usize]));
         names.push(name);
         values.push(make());
-        Ok(values.last_mut().expect("a value was pushed"))
+        Ok(values.len() - 1)
     }
 
     /// Keys and values in JavaScript's order: array indexes first, ascending.

@@ -8,13 +8,13 @@ use std::cmp::Ordering;
 use super::Cx;
 use super::plan::{Constant, Path, Plan};
 use crate::arena::{Arena, Cell, Kind, Symbol};
-use crate::value::{compare, prototype};
+use crate::value::{Array, Items, compare, prototype};
 
 /// `path op constant`, ready for a document.
 pub(crate) struct Test<'a> {
     path: &'a Path,
     constant: Target<'a>,
-    holds: fn(Outcome) -> bool,
+    holds: Holds,
 }
 
 /// The constant, as the document has it.
@@ -28,8 +28,11 @@ enum Target<'a> {
 /// How a field compares with the constant: an order, or nothing where they are of different types.
 type Outcome = Option<Ordering>;
 
+/// Whether a comparison holds.
+type Holds = fn(Outcome) -> bool;
+
 /// The comparisons that are equal to `fn(Outcome)` where one side is a number or a text.
-const OPERATORS: &[(&str, fn(Outcome) -> bool)] = &[
+const OPERATORS: &[(&str, Holds)] = &[
     ("eq", |outcome| outcome == Some(Ordering::Equal)),
     ("ne", |outcome| outcome != Some(Ordering::Equal)),
     ("gt", |outcome| outcome == Some(Ordering::Greater)),
@@ -75,6 +78,58 @@ impl<'a> Cx<'a> {
             cell = self.document.cell(container.first + slot);
         }
         Some(cell)
+    }
+}
+
+/// The texts of one field of a list's items, where they are stored once; and the group that each text was given.
+pub(crate) struct FieldSymbols<'a> {
+    path: &'a Path,
+    cells: &'a [Cell],
+    /// The rows of `cells` that the list consists of; all of them in order where there are none.
+    rows: Option<&'a [u32]>,
+    groups: Vec<u32>,
+}
+
+/// No group yet.
+const NONE: u32 = u32::MAX;
+
+impl<'a> Cx<'a> {
+    /// The texts of a field, if the list is of this document, the key is a plain path and shortcuts may be taken.
+    pub(crate) fn field_symbols(&self, array: Array<'a>, key: Option<&'a Plan>) -> Option<FieldSymbols<'a>> {
+        let Some(Plan::Get(path)) = key else { return None };
+        let (arena, base, rows) = match array.0 {
+            Items::Stored(arena, base) => (arena, base, None),
+            Items::Rows(rows) => (rows.arena, rows.base, Some(rows.rows)),
+            Items::Built(_) => return None,
+        };
+        let symbols = self.document.symbol_count();
+        let is_worth_it = self.shortcuts && symbols <= array.len() && is_readable(path);
+        (is_worth_it && std::ptr::eq(arena, self.document)).then(|| FieldSymbols {
+            path,
+            cells: arena.items(base),
+            rows,
+            groups: vec![NONE; symbols],
+        })
+    }
+}
+
+impl FieldSymbols<'_> {
+    /// The text of the field of an item, if it is one that is stored once.
+    pub fn symbol(&self, cx: &mut Cx<'_>, at: usize) -> Option<Symbol> {
+        let row = self.rows.map_or(at, |rows| rows[at] as usize);
+        match cx.field_cell(self.path, self.cells[row])?.kind() {
+            Kind::Symbol(symbol) => Some(symbol),
+            _ => None,
+        }
+    }
+
+    /// The group of a text.
+    pub fn group(&self, symbol: Symbol) -> Option<u32> {
+        Some(self.groups[symbol.0 as usize]).filter(|group| *group != NONE)
+    }
+
+    pub fn set_group(&mut self, symbol: Symbol, group: u32) {
+        self.groups[symbol.0 as usize] = group;
     }
 }
 

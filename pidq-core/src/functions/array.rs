@@ -9,7 +9,8 @@ use crate::eval::Cx;
 use crate::eval::build::Entries;
 use crate::eval::function::{Body, Function, Param};
 use crate::eval::plan::Plan;
-use crate::value::{Array, Items, Value, compare, convert};
+use crate::value::compare::{self, SortKey};
+use crate::value::{Array, Items, Value, convert};
 
 pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
@@ -229,43 +230,48 @@ fn write_units(out: &mut impl std::fmt::Write, text: &str, count: usize) -> std:
     write!(out, "{}", convert::utf16_slice(text, 0, count))
 }
 
-/// A value to sort by, and where its item stands.
+/// A place in a list, and what it is sorted by.
 #[derive(Clone, Copy)]
-pub(super) struct Keyed<'a> {
-    pub key: Value<'a>,
-    pub item: Value<'a>,
+struct Ranked<'a> {
+    rank: SortKey,
+    key: Value<'a>,
+    place: u32,
 }
 
 fn sort<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
     let array = list(input)?;
     let descends = matches!(optional(cx, args, 1, input)?, Value::String("desc"));
-    cx.hold(array.len() * size_of::<Keyed<'_>>())?;
-    let mut items = Vec::with_capacity(array.len());
+    let base = cx.mark();
     for (at, item) in array.iter().enumerate() {
         cx.spend(1)?;
         let key = match args.first() {
             Some(key) => at_item(cx.eval(key, item), array, at)?,
             None => item,
         };
-        items.push(Keyed { key, item });
+        cx.push(key)?;
     }
-    sort_items(cx, &mut items, descends)?;
-    let base = cx.mark();
-    collect(cx, items.iter().map(|keyed| keyed.item))?;
-    cx.release(array.len() * size_of::<Keyed<'_>>());
-    cx.list(base)
+    let places = sorted_places(cx, base, descends)?;
+    select(cx, array, &places)
 }
 
-/// Sorts stably. Pays for the comparisons in advance: so many steps as a binary merge needs at most.
-pub(super) fn sort_items<'a>(cx: &mut Cx<'a>, items: &mut [Keyed<'a>], descends: bool) -> Result<()> {
-    let longest = items.iter().map(|keyed| keyed.key.as_str().map_or(0, str::len)).max().unwrap_or(0);
-    let comparisons = items.len() as u64 * u64::from(usize::BITS - items.len().leading_zeros());
+/// The places of the values collected since a mark, sorted stably by those values; takes them off.
+///
+/// Pays for the comparisons in advance: so many steps as a binary merge needs at most.
+pub(super) fn sorted_places(cx: &mut Cx<'_>, base: usize, descends: bool) -> Result<Vec<u32>> {
+    let keys = cx.collected(base);
+    let longest = keys.iter().map(|key| key.as_str().map_or(0, str::len)).max().unwrap_or(0);
+    let mut order: Vec<Ranked<'_>> =
+        keys.iter().zip(0..).map(|(key, place)| Ranked { rank: SortKey::of(*key), key: *key, place }).collect();
+    let bytes = order.len() * (size_of::<Ranked<'_>>() + size_of::<u32>());
+    cx.forget(base);
+    cx.hold(bytes)?;
+    let comparisons = order.len() as u64 * u64::from(usize::BITS - order.len().leading_zeros());
     cx.spend(comparisons * (1 + longest as u64 / 64) / 4)?;
-    items.sort_by(|a, b| match descends {
-        false => compare::sort_order(a.key, b.key),
-        true => compare::sort_order(b.key, a.key),
-    });
-    Ok(())
+    let ascending =
+        |a: &Ranked<'_>, b: &Ranked<'_>| a.rank.cmp(&b.rank).then_with(|| compare::sort_order(a.key, b.key));
+    order.sort_by(|a, b| if descends { ascending(b, a) } else { ascending(a, b) });
+    cx.release(bytes);
+    Ok(order.iter().map(|ranked| ranked.place).collect())
 }
 
 /// The items of a list, the characters of a text: what JavaScript iterates.
@@ -279,11 +285,18 @@ fn iterable<'a>(cx: &mut Cx<'a>, input: Value<'a>) -> Result<Array<'a>> {
 fn group_by<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
     let array = iterable(cx, input)?;
     let mut groups: Entries<'a, Vec<u32>> = Entries::new();
-    for (at, item) in array.iter().enumerate() {
+    let mut known = cx.field_symbols(array, args.first());
+    for at in 0..array.len() {
         cx.spend(1)?;
-        let key = at_item(optional(cx, args, 0, item), array, at)?;
-        let key = cx.text_of(key)?;
-        groups.entry(cx, key, Vec::new)?.push(at as u32);
+        let symbol = known.as_ref().and_then(|known| known.symbol(cx, at));
+        let group = match symbol.zip(known.as_ref()).and_then(|(symbol, known)| known.group(symbol)) {
+            Some(group) => group as usize,
+            None => group_of(cx, array, args, at, &mut groups)?,
+        };
+        if let (Some(symbol), Some(known)) = (symbol, &mut known) {
+            known.set_group(symbol, group as u32);
+        }
+        groups.values[group].push(at as u32);
     }
     cx.hold(array.len() * size_of::<u32>())?;
     let (names, groups) = groups.into_order(cx);
@@ -295,6 +308,20 @@ fn group_by<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<V
     cx.release(array.len() * size_of::<u32>());
     let keys = cx.keys(&names)?;
     cx.record(keys, base)
+}
+
+/// The group of the item at a place, by the text of its key.
+fn group_of<'a>(
+    cx: &mut Cx<'a>,
+    array: Array<'a>,
+    args: &'a [Plan],
+    at: usize,
+    groups: &mut Entries<'a, Vec<u32>>,
+) -> Result<usize> {
+    let item = array.get(at).unwrap_or(Value::Undefined);
+    let key = at_item(optional(cx, args, 0, item), array, at)?;
+    let key = cx.text_of(key)?;
+    groups.place(cx, key, Vec::new)
 }
 
 /// Some items of a list, by their places.

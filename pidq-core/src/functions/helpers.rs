@@ -5,7 +5,7 @@ use std::fmt::{self, Write};
 
 use hashbrown::HashMap;
 
-use super::array::{Keyed, at_item, collect, list, optional, select, sort_items};
+use super::array::{at_item, collect, list, optional, select, sorted_places};
 use super::number::argument;
 use super::string::expect_text;
 use crate::error::{Code, Error, Result, Stage};
@@ -704,19 +704,18 @@ fn top<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<
     let array = list(input)?;
     let count = expect_number(optional(cx, args, 0, input)?)? as usize;
     let descends = descends(optional(cx, args, 2, input)?, true)?;
-    cx.hold(array.len() * size_of::<Keyed<'_>>())?;
-    let mut items = Vec::with_capacity(array.len());
-    for (at, item) in array.iter().enumerate() {
+    let base = cx.mark();
+    let mut places = Vec::new();
+    for at in 0..array.len() {
         let key = of_item(cx, args.get(1), (array, at), Ok)?;
         if !key.is_null() {
-            items.push(Keyed { key, item });
+            cx.push(key)?;
+            places.push(at as u32);
         }
     }
-    sort_items(cx, &mut items, descends)?;
-    let base = cx.mark();
-    collect(cx, items.iter().take(count).map(|keyed| keyed.item))?;
-    cx.release(array.len() * size_of::<Keyed<'_>>());
-    cx.list(base)
+    let sorted = sorted_places(cx, base, descends)?;
+    let best: Vec<u32> = sorted.iter().take(count).map(|at| places[*at as usize]).collect();
+    select(cx, array, &best)
 }
 
 /// The keys of an item, and where it stands.

@@ -79,6 +79,40 @@ pub(crate) fn number_order(a: f64, b: f64) -> Ordering {
     a.partial_cmp(&b).unwrap_or_else(|| a.is_nan().cmp(&b.is_nan()))
 }
 
+/// A number that orders values as `sort_order` does, as far as it goes: equal ones have to be compared.
+#[derive(Clone, Copy, Eq, Ord, PartialEq, PartialOrd)]
+pub(crate) struct SortKey {
+    rank: u8,
+    prefix: u64,
+}
+
+impl SortKey {
+    pub fn of(value: Value<'_>) -> SortKey {
+        let prefix = match value {
+            Value::Bool(value) => u64::from(value),
+            Value::Number(number) => number_prefix(number.value()),
+            Value::String(text) => text_prefix(text),
+            _ => 0,
+        };
+        SortKey { rank: rank(value), prefix }
+    }
+}
+
+/// Bits that ascend with the number: -0 is 0, NaN is above all.
+fn number_prefix(value: f64) -> u64 {
+    let bits = if value.is_nan() { f64::NAN.abs().to_bits() } else { (value + 0.0).to_bits() };
+    if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
+}
+
+/// The first eight bytes, so changed that they ascend as UTF-16 units do: see `text_order`.
+fn text_prefix(text: &str) -> u64 {
+    let byte = |at: usize| match text.as_bytes().get(at).copied().unwrap_or(0) {
+        byte @ (0xEE | 0xEF) => byte + 0x0A,
+        byte => byte,
+    };
+    u64::from_be_bytes(std::array::from_fn(byte))
+}
+
 fn rank(value: Value<'_>) -> u8 {
     match value {
         Value::Bool(_) => 0,
@@ -103,7 +137,7 @@ pub(crate) fn text_order(a: &str, b: &str) -> Ordering {
 
 #[cfg(test)]
 mod tests {
-    use super::text_order;
+    use super::{SortKey, Value, sort_order, text_order};
 
     #[test]
     fn texts_are_ordered_by_utf_16_units() {
@@ -112,6 +146,18 @@ mod tests {
             for b in texts {
                 let units = a.encode_utf16().cmp(b.encode_utf16());
                 assert_eq!(text_order(a, b), units, "{a:?} {b:?}");
+                let keys = SortKey::of(Value::String(a)).cmp(&SortKey::of(Value::String(b)));
+                assert!(keys == units || keys.is_eq(), "{a:?} {b:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn sort_keys_ascend_as_numbers_do() {
+        let numbers = [f64::NEG_INFINITY, -1e300, -2.0, -1.5, -0.0, 0.0, 1e-300, 1.0, 1.5, f64::INFINITY, f64::NAN];
+        for a in numbers.map(Value::number) {
+            for b in numbers.map(Value::number) {
+                assert_eq!(SortKey::of(a).cmp(&SortKey::of(b)), sort_order(a, b), "{a:?} {b:?}");
             }
         }
     }
