@@ -74,7 +74,7 @@ impl Cell {
         Cell::boxed(6, u64::from(id.0))
     }
 
-    fn object(id: ContainerId) -> Cell {
+    pub fn object(id: ContainerId) -> Cell {
         Cell::boxed(7, u64::from(id.0))
     }
 

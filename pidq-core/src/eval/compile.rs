@@ -8,7 +8,7 @@ use crate::error::{Code, Error, Result, Span};
 use crate::regex::Regex;
 use crate::suggest;
 use crate::syntax::{Expr, Node, json};
-use crate::value::convert;
+use crate::value::{convert, prototype};
 
 /// What a compiler needs to know of the language.
 pub(crate) struct Names<'n> {
@@ -131,7 +131,8 @@ impl Compiler<'_> {
         let first = self.properties.len();
         let keys: Box<[Key]> = keys.iter().map(key).collect();
         self.properties.extend(keys.iter().map(|key| (key.name.clone(), key.span)));
-        Ok(Path { keys, first })
+        let is_plain = !keys.is_empty() && !keys.iter().any(|key| prototype::is_common(&key.name));
+        Ok(Path { keys, first, is_plain })
     }
 
     fn object(&mut self, expr: &Expr, args: &[Expr]) -> Result<Plan> {

@@ -52,6 +52,8 @@ impl Constant {
 pub(crate) struct Path {
     pub keys: Box<[Key]>,
     pub first: usize,
+    /// There are keys, and a missing one is null: none is the name of a property that every object has in JavaScript.
+    pub is_plain: bool,
 }
 
 /// One key of a path.

@@ -4,7 +4,7 @@
 
 use super::Cx;
 use super::plan::{Key, Path};
-use crate::arena::{Arena, ShapeId};
+use crate::arena::{Arena, Cell, ShapeId};
 use crate::error::{Code, Error, Result};
 use crate::value::{Array, Fields, Object, Value, prototype};
 
@@ -43,11 +43,25 @@ impl Cache {
 impl<'a> Cx<'a> {
     /// The value at a path; `null` where a part of it is missing.
     pub(crate) fn get(&mut self, path: &'a Path, input: Value<'a>) -> Result<Value<'a>> {
+        if let Some(value) = self.get_stored(path, input)? {
+            return Ok(value);
+        }
         let mut value = input;
         for (at, key) in path.keys.iter().enumerate() {
             value = self.property(value, key, path.first + at)?;
         }
         Ok(if let Value::Undefined = value { Value::Null } else { value })
+    }
+
+    /// The value at a path of stored objects; nothing where the path is not as plain as that.
+    fn get_stored(&mut self, path: &'a Path, input: Value<'a>) -> Result<Option<Value<'a>>> {
+        let Value::Object(Object(Fields::Stored(arena, id))) = input else { return Ok(None) };
+        if !path.is_plain || !self.shortcuts || !std::ptr::eq(arena, self.document) {
+            return Ok(None);
+        }
+        let Some(cell) = self.field_cell(path, Cell::object(id)) else { return Ok(None) };
+        self.spend(path.keys.len() as u64)?;
+        Ok(Some(Value::stored(arena, cell)))
     }
 
     /// The value of one key; `null` where it is missing.

@@ -8,7 +8,7 @@ use std::cmp::Ordering;
 use super::Cx;
 use super::plan::{Constant, Path, Plan};
 use crate::arena::{Arena, Cell, Kind, Symbol};
-use crate::value::{Array, Items, compare, prototype};
+use crate::value::{Array, Items, compare};
 
 /// `path op constant`, ready for a document.
 pub(crate) struct Test<'a> {
@@ -64,7 +64,7 @@ impl<'a> Cx<'a> {
     }
 
     /// The cell at a path of objects, null where a part is missing; nothing where a part is not an object.
-    fn field_cell(&mut self, path: &Path, item: Cell) -> Option<Cell> {
+    pub(super) fn field_cell(&mut self, path: &Path, item: Cell) -> Option<Cell> {
         let mut cell = item;
         for (at, key) in path.keys.iter().enumerate() {
             let id = match cell.kind() {
@@ -90,6 +90,9 @@ pub(crate) struct FieldSymbols<'a> {
     groups: Vec<u32>,
 }
 
+/// With more texts than this for each item, the table of groups costs more than it saves.
+const MOST_PER_ITEM: usize = 4;
+
 /// No group yet.
 const NONE: u32 = u32::MAX;
 
@@ -103,7 +106,7 @@ impl<'a> Cx<'a> {
             Items::Built(_) => return None,
         };
         let symbols = self.document.symbol_count();
-        let is_worth_it = self.shortcuts && symbols <= array.len() && is_readable(path);
+        let is_worth_it = self.shortcuts && symbols <= MOST_PER_ITEM * array.len() && path.is_plain;
         (is_worth_it && std::ptr::eq(arena, self.document)).then(|| FieldSymbols {
             path,
             cells: arena.items(base),
@@ -139,7 +142,7 @@ fn collect<'a>(condition: &'a Plan, document: &'a Arena, tests: &mut Vec<Test<'a
     let Some(name) = call.function.standard_name() else { return false };
     match (name, &*call.args) {
         ("and", parts) if parts.len() > 1 => parts.iter().all(|part| collect(part, document, tests)),
-        (_, [Plan::Get(path), Plan::Constant(constant)]) if is_readable(path) => {
+        (_, [Plan::Get(path), Plan::Constant(constant)]) if path.is_plain => {
             let operator = OPERATORS.iter().find(|(operator, _)| *operator == name);
             let (Some((_, holds)), Some(constant)) = (operator, Target::of(constant, document)) else { return false };
             tests.push(Test { path, constant, holds: *holds });
@@ -147,11 +150,6 @@ fn collect<'a>(condition: &'a Plan, document: &'a Arena, tests: &mut Vec<Test<'a
         }
         _ => false,
     }
-}
-
-/// Whether a missing key is null: not where every object has the name as a property in JavaScript.
-fn is_readable(path: &Path) -> bool {
-    !path.keys.is_empty() && !path.keys.iter().any(|key| prototype::is_common(&key.name))
 }
 
 impl<'a> Target<'a> {

@@ -230,14 +230,6 @@ fn write_units(out: &mut impl std::fmt::Write, text: &str, count: usize) -> std:
     write!(out, "{}", convert::utf16_slice(text, 0, count))
 }
 
-/// A place in a list, and what it is sorted by.
-#[derive(Clone, Copy)]
-struct Ranked<'a> {
-    rank: SortKey,
-    key: Value<'a>,
-    place: u32,
-}
-
 fn sort<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
     let array = list(input)?;
     let descends = matches!(optional(cx, args, 1, input)?, Value::String("desc"));
@@ -258,20 +250,20 @@ fn sort<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value
 ///
 /// Pays for the comparisons in advance: so many steps as a binary merge needs at most.
 pub(super) fn sorted_places(cx: &mut Cx<'_>, base: usize, descends: bool) -> Result<Vec<u32>> {
-    let keys = cx.collected(base);
-    let longest = keys.iter().map(|key| key.as_str().map_or(0, str::len)).max().unwrap_or(0);
-    let mut order: Vec<Ranked<'_>> =
-        keys.iter().zip(0..).map(|(key, place)| Ranked { rank: SortKey::of(*key), key: *key, place }).collect();
-    let bytes = order.len() * (size_of::<Ranked<'_>>() + size_of::<u32>());
-    cx.forget(base);
-    cx.hold(bytes)?;
-    let comparisons = order.len() as u64 * u64::from(usize::BITS - order.len().leading_zeros());
+    let count = cx.collected(base).len();
+    let longest = cx.collected(base).iter().map(|key| key.as_str().map_or(0, str::len)).max().unwrap_or(0);
+    let comparisons = count as u64 * u64::from(usize::BITS - count.leading_zeros());
     cx.spend(comparisons * (1 + longest as u64 / 64) / 4)?;
-    let ascending =
-        |a: &Ranked<'_>, b: &Ranked<'_>| a.rank.cmp(&b.rank).then_with(|| compare::sort_order(a.key, b.key));
+    let bytes = count * (size_of::<(SortKey, u32)>() + size_of::<u32>());
+    cx.hold(bytes)?;
+    let keys = cx.collected(base);
+    let mut order: Vec<(SortKey, u32)> = keys.iter().zip(0..).map(|(key, place)| (SortKey::of(*key), place)).collect();
+    let full = |a: u32, b: u32| compare::sort_order(keys[a as usize], keys[b as usize]);
+    let ascending = |a: &(SortKey, u32), b: &(SortKey, u32)| a.0.cmp(&b.0).then_with(|| full(a.1, b.1));
     order.sort_by(|a, b| if descends { ascending(b, a) } else { ascending(a, b) });
+    cx.forget(base);
     cx.release(bytes);
-    Ok(order.iter().map(|ranked| ranked.place).collect())
+    Ok(order.iter().map(|(_, place)| *place).collect())
 }
 
 /// The items of a list, the characters of a text: what JavaScript iterates.

@@ -83,14 +83,14 @@ pub(crate) fn number_order(a: f64, b: f64) -> Ordering {
 #[derive(Clone, Copy, Eq, Ord, PartialEq, PartialOrd)]
 pub(crate) struct SortKey {
     rank: u8,
-    prefix: u64,
+    prefix: u128,
 }
 
 impl SortKey {
     pub fn of(value: Value<'_>) -> SortKey {
         let prefix = match value {
-            Value::Bool(value) => u64::from(value),
-            Value::Number(number) => number_prefix(number.value()),
+            Value::Bool(value) => u128::from(value),
+            Value::Number(number) => u128::from(number_prefix(number.value())),
             Value::String(text) => text_prefix(text),
             _ => 0,
         };
@@ -104,13 +104,13 @@ fn number_prefix(value: f64) -> u64 {
     if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
 }
 
-/// The first eight bytes, so changed that they ascend as UTF-16 units do: see `text_order`.
-fn text_prefix(text: &str) -> u64 {
+/// The first sixteen bytes, so changed that they ascend as UTF-16 units do: see `text_order`.
+fn text_prefix(text: &str) -> u128 {
     let byte = |at: usize| match text.as_bytes().get(at).copied().unwrap_or(0) {
         byte @ (0xEE | 0xEF) => byte + 0x0A,
         byte => byte,
     };
-    u64::from_be_bytes(std::array::from_fn(byte))
+    u128::from_be_bytes(std::array::from_fn(byte))
 }
 
 fn rank(value: Value<'_>) -> u8 {
