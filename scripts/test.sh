@@ -45,9 +45,6 @@ examples() {
 }
 
 ensure cc gcc libc6-dev
-# The reference implementation, beside which some tests run, needs node.
-ensure node nodejs
-ensure npm npm
 
 require "the linker: a C compiler" cc
 require "Rust, from https://rustup.rs" cargo
