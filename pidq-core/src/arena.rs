@@ -44,14 +44,26 @@ impl Cell {
     pub const NULL: Cell = Cell::boxed(1, 0);
     pub const FALSE: Cell = Cell::boxed(1, 1);
     pub const TRUE: Cell = Cell::boxed(1, 2);
+    /// No value. Not in documents: what columns have where an object has no such key.
+    pub const MISSING: Cell = Cell::boxed(1, 3);
 
     const fn boxed(tag: u64, payload: u64) -> Cell {
         Cell(BOXED | tag << 48 | payload)
     }
 
+    /// A number; all NaNs become the one that carries nothing else.
     pub fn number(value: f64) -> Cell {
-        debug_assert!(!value.is_nan());
-        Cell(value.to_bits())
+        Cell(if value.is_nan() { f64::NAN.to_bits() } else { value.to_bits() })
+    }
+
+    /// The cell, null where there is no value.
+    pub fn or_null(self) -> Cell {
+        if self == Cell::MISSING { Cell::NULL } else { self }
+    }
+
+    /// The cell as a number of 64 bits.
+    pub fn bits(self) -> u64 {
+        self.0
     }
 
     pub fn symbol(symbol: Symbol) -> Cell {
@@ -116,6 +128,13 @@ struct Text {
     raw: Span,
     /// A stretch of `decoded`; empty where the raw bytes are the text.
     decoded: Span,
+}
+
+impl Text {
+    /// Its bytes in the input, if these are the text.
+    fn as_it_stands(self) -> Option<Span> {
+        (self.decoded.end <= self.decoded.start).then_some(self.raw)
+    }
 }
 
 /// A number whose text has to be kept.
@@ -198,11 +217,6 @@ impl Arena {
         self.symbols.find(text, |symbol| self.text(self.symbols.text(symbol)))
     }
 
-    /// How many texts are stored once.
-    pub fn symbol_count(&self) -> usize {
-        self.symbols.len()
-    }
-
     pub fn symbol_text(&self, symbol: Symbol) -> &str {
         self.text(self.symbols.text(symbol))
     }
@@ -215,6 +229,25 @@ impl Arena {
             Kind::Text(index) => self.text(self.texts[index as usize]),
             _ => "",
         }
+    }
+
+    /// Bytes of a text; 0 for other cells.
+    pub fn text_len(&self, cell: Cell) -> usize {
+        match cell.kind() {
+            Kind::Source(_, len) => usize::from(len),
+            _ => self.string(cell).len(),
+        }
+    }
+
+    /// A text with its quotes as it stands in the input, if it has no escapes.
+    pub fn quoted(&self, cell: Cell) -> Option<&str> {
+        let raw = match cell.kind() {
+            Kind::Source(start, len) => Span { start, end: start + u32::from(len) },
+            Kind::Symbol(symbol) => self.symbols.text(symbol).as_it_stands()?,
+            Kind::Text(index) => self.texts[index as usize].as_it_stands()?,
+            _ => return None,
+        };
+        Some(self.slice(Span { start: raw.start - 1, end: raw.end + 1 }))
     }
 
     /// The value of a number whose text is kept, and that text.

@@ -1,15 +1,21 @@
 //! Runs plans. The only place that spends fuel, memory and time.
 
+pub(crate) mod batch;
+mod bits;
 pub(crate) mod build;
 pub(crate) mod compile;
+mod condition;
 pub(crate) mod function;
+pub(crate) mod numbers;
 pub(crate) mod plan;
 mod property;
-pub(crate) mod scan;
+mod reads;
 mod scratch;
+pub(crate) mod view;
 
 use crate::arena::Arena;
 use crate::error::{Code, Error, Result};
+use crate::graph::Graph;
 use crate::limits::{Cancel, Limits};
 use crate::value::{Keys, Value};
 
@@ -48,6 +54,7 @@ struct Entry {
 
 /// A run: everything that a function may use.
 pub struct Cx<'a> {
+    graph: &'a Graph,
     document: &'a Arena,
     params: &'a Arena,
     root: Value<'a>,
@@ -71,14 +78,16 @@ pub struct Cx<'a> {
 
 impl<'a> Cx<'a> {
     pub(crate) fn new(
-        document: &'a Arena,
+        graph: &'a Graph,
         params: &'a Arena,
         scratch: &'a Scratch,
         limits: Limits<'a>,
         sizes: Sizes,
     ) -> Cx<'a> {
         scratch.limit(limits.memory);
+        let document = graph.arena();
         Cx {
+            graph,
             document,
             params,
             root: Value::stored(document, document.root()),
@@ -198,7 +207,7 @@ impl<'a> Cx<'a> {
         let entry = self.enter();
         let result = match &call.function.row().body {
             Body::Strict(body) => self.strict(*body, &call.args, input),
-            Body::Piped(body) => body(self, input, &call.args),
+            Body::Piped(body) | Body::Lazy(body) => body(self, input, &call.args),
             Body::Custom(body) => self.custom(&**body, &call.args, input),
             Body::Form => Ok(Value::Undefined),
         };
@@ -268,6 +277,15 @@ impl<'a> Cx<'a> {
             true => Error::new(Code::OutOfTime, "The query took longer than allowed"),
             false => Error::new(Code::Cancelled, "The query was cancelled"),
         }
+    }
+
+    /// Pays for runs of a call that were worked out together.
+    pub(crate) fn charge(&mut self, call: &Call, runs: u64, cost: u64) -> Result<()> {
+        let total = runs.saturating_mul(cost);
+        self.costs[call.id].runs += runs;
+        self.costs[call.id].fuel += total;
+        self.inner_fuel += total;
+        self.spend(total)
     }
 
     /// Pays for `bytes` that are copied, compared or searched.

@@ -1,14 +1,23 @@
 //! A document, read once and then only asked. Plain JSON is a graph without nodes.
 
-use crate::arena::{Arena, load};
+pub(crate) mod column;
+mod columns;
+
+use std::sync::OnceLock;
+
+use crate::arena::{Arena, ContainerId, load};
 use crate::error::Result;
 use crate::limits::MAX_DEPTH;
 use crate::value::Value;
+
+use column::Column;
+use columns::Columns;
 
 /// A document: immutable, shared between threads freely, dropped without recursion.
 #[derive(Debug)]
 pub struct Graph {
     arena: Arena,
+    columns: OnceLock<Columns>,
 }
 
 impl Graph {
@@ -25,7 +34,7 @@ impl Graph {
     /// # Errors
     /// As [`Graph::from_json`].
     pub fn from_json_within(json: impl Into<Vec<u8>>, max_depth: usize) -> Result<Graph> {
-        load::load(json.into(), max_depth).map(|arena| Graph { arena })
+        load::load(json.into(), max_depth).map(|arena| Graph { arena, columns: OnceLock::new() })
     }
 
     /// The whole document.
@@ -48,9 +57,19 @@ impl Graph {
         self.arena.duplicate_keys()
     }
 
-    /// Bytes of memory kept, without the document itself.
+    /// Bytes of memory kept, without the document itself. Grows while queries run: fields that they read of long
+    /// lists are kept side by side, up to as many bytes as were kept before.
     pub fn size(&self) -> usize {
-        self.arena.size()
+        self.arena.size() + self.columns.get().map_or(0, Columns::size)
+    }
+
+    /// A field of the items of a list, side by side, if it is as regular as that.
+    pub(crate) fn column<'p>(
+        &self,
+        list: ContainerId,
+        path: impl ExactSizeIterator<Item = &'p str> + Clone,
+    ) -> Option<&Column> {
+        self.columns.get_or_init(|| Columns::new(&self.arena)).get(&self.arena, list, path)
     }
 
     pub(crate) fn arena(&self) -> &Arena {

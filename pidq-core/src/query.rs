@@ -252,7 +252,7 @@ impl Query {
     }
 
     fn start<'a>(&'a self, graph: &'a Graph, scratch: &'a Scratch, limits: Limits<'a>) -> Cx<'a> {
-        let cx = Cx::new(graph.arena(), &self.params, scratch, limits, self.compiled.sizes);
+        let cx = Cx::new(graph, &self.params, scratch, limits, self.compiled.sizes);
         if self.shortcuts { cx } else { cx.without_shortcuts() }
     }
 
@@ -344,9 +344,6 @@ impl Outcome<'_> {
     /// # Errors
     /// `PQ4003`.
     pub fn write_json(&self, out: &mut Vec<u8>) -> Result<()> {
-        write::write_json(self.value, self.output, &mut |piece| {
-            out.extend_from_slice(piece.as_bytes());
-            Ok(())
-        })
+        write::append_json(self.value, self.output, out)
     }
 }

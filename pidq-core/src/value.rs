@@ -182,6 +182,10 @@ pub(crate) enum Items<'a> {
     Stored(&'a Arena, ContainerId),
     /// Some items of a stored list.
     Rows(&'a Rows<'a>),
+    /// Values of a document, side by side.
+    Cells(&'a CellList<'a>),
+    /// Objects of the same fields of some items.
+    Table(&'a Table<'a>),
     Built(&'a List<'a>),
 }
 
@@ -191,6 +195,31 @@ pub(crate) struct Rows<'a> {
     pub arena: &'a Arena,
     pub base: ContainerId,
     pub rows: &'a [u32],
+}
+
+/// Values of a document, or numbers and truth values, side by side.
+#[derive(Clone, Copy)]
+pub(crate) struct CellList<'a> {
+    pub arena: &'a Arena,
+    pub cells: &'a [Cell],
+}
+
+/// Objects with the same keys whose values are of a document: `pick`, without an object for each.
+#[derive(Clone, Copy)]
+pub(crate) struct Table<'a> {
+    pub arena: &'a Arena,
+    pub keys: &'a Keys<'a>,
+    /// Object after object, each with a cell for every key.
+    pub cells: &'a [Cell],
+    pub len: u32,
+}
+
+impl<'a> Table<'a> {
+    /// The values of an object.
+    pub fn row(&self, row: u32) -> &'a [Cell] {
+        let width = self.keys.names.len();
+        &self.cells[row as usize * width..][..width]
+    }
 }
 
 /// Values that a run has built, behind one thin reference.
@@ -203,6 +232,8 @@ impl<'a> Array<'a> {
         match self.0 {
             Items::Stored(arena, id) => arena.container(id).extent as usize,
             Items::Rows(rows) => rows.rows.len(),
+            Items::Cells(list) => list.cells.len(),
+            Items::Table(table) => table.len as usize,
             Items::Built(list) => list.0.len(),
         }
     }
@@ -217,6 +248,9 @@ impl<'a> Array<'a> {
         match self.0 {
             Items::Stored(arena, id) => arena.items(id).get(index).map(|cell| Value::stored(arena, *cell)),
             Items::Rows(rows) => rows.rows.get(index).map(|row| rows.item(*row)),
+            Items::Cells(list) => list.cells.get(index).map(|cell| Value::stored(list.arena, *cell)),
+            Items::Table(table) if index >= table.len as usize => None,
+            Items::Table(table) => Some(Value::Object(Object(Fields::Row(table, index as u32)))),
             Items::Built(list) => list.0.get(index).copied(),
         }
     }
@@ -242,6 +276,7 @@ pub struct Object<'a>(pub(crate) Fields<'a>);
 #[derive(Clone, Copy)]
 pub(crate) enum Fields<'a> {
     Stored(&'a Arena, ContainerId),
+    Row(&'a Table<'a>, u32),
     Built(&'a Record<'a>),
 }
 
@@ -278,6 +313,7 @@ impl<'a> Object<'a> {
     pub fn len(self) -> usize {
         match self.0 {
             Fields::Stored(arena, id) => arena.keys(id).len(),
+            Fields::Row(table, _) => table.keys.names.len(),
             Fields::Built(record) => record.values.len(),
         }
     }
@@ -291,6 +327,9 @@ impl<'a> Object<'a> {
     pub fn get(self, key: &str) -> Option<Value<'a>> {
         match self.0 {
             Fields::Stored(arena, id) => arena.field(id, key).map(|cell| Value::stored(arena, cell)),
+            Fields::Row(table, row) => {
+                table.keys.slot(key).map(|slot| Value::stored(table.arena, table.row(row)[slot]))
+            }
             Fields::Built(record) => record.keys.slot(key).map(|slot| record.values[slot]),
         }
     }
@@ -299,6 +338,7 @@ impl<'a> Object<'a> {
     pub(crate) fn key(self, slot: usize) -> &'a str {
         match self.0 {
             Fields::Stored(arena, id) => arena.symbol_text(arena.keys(id)[slot]),
+            Fields::Row(table, _) => table.keys.names[slot],
             Fields::Built(record) => record.keys.names[slot],
         }
     }
@@ -307,6 +347,7 @@ impl<'a> Object<'a> {
     pub(crate) fn value(self, slot: usize) -> Value<'a> {
         match self.0 {
             Fields::Stored(arena, id) => Value::stored(arena, arena.cell(arena.container(id).first + slot as u32)),
+            Fields::Row(table, row) => Value::stored(table.arena, table.row(row)[slot]),
             Fields::Built(record) => record.values[slot],
         }
     }

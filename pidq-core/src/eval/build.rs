@@ -29,6 +29,11 @@ impl<'a> Cx<'a> {
     /// Some items of a stored list, by their places.
     pub(crate) fn rows(&self, arena: &'a Arena, base: ContainerId, rows: &[u32]) -> Result<Value<'a>> {
         let rows = self.scratch.slice(rows).ok_or_else(|| self.out_of_memory())?;
+        self.rows_of(arena, base, rows)
+    }
+
+    /// The same, by places that lie in the scratch already.
+    pub(crate) fn rows_of(&self, arena: &'a Arena, base: ContainerId, rows: &'a [u32]) -> Result<Value<'a>> {
         let rows = self.scratch.one(Rows { arena, base, rows }).ok_or_else(|| self.out_of_memory())?;
         Ok(Value::Array(Array(Items::Rows(rows))))
     }

@@ -232,7 +232,7 @@ impl Compiler<'_> {
         const SURPLUS: &Param = &Param::query("surplus");
         let row = function.row();
         let known = row.params.get(at).or_else(|| row.params.last().filter(|last| last.is_many));
-        if known.is_none() && matches!(row.body, Body::Piped(_)) {
+        if known.is_none() && matches!(row.body, Body::Piped(_) | Body::Lazy(_)) {
             self.surplus.push((row.signature(), args[at].span));
             return None;
         }

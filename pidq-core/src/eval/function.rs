@@ -27,6 +27,8 @@ pub(crate) enum Body {
     Strict(StrictBody),
     /// The function takes the piped value and evaluates its arguments itself: `filter`, `map`, `sort`.
     Piped(for<'a> fn(&mut Cx<'a>, Value<'a>, &'a [Plan]) -> Result<Value<'a>>),
+    /// The function evaluates its arguments itself on the piped value, and reads nothing else of it: `and`, `if`.
+    Lazy(for<'a> fn(&mut Cx<'a>, Value<'a>, &'a [Plan]) -> Result<Value<'a>>),
     /// Given by the embedding program: piped value and evaluated arguments.
     Custom(Arc<CustomBody>),
     /// Known to the compiler: `get`, `pipe`, `object`, `array`, `let`.

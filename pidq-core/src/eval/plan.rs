@@ -56,6 +56,13 @@ pub(crate) struct Path {
     pub is_plain: bool,
 }
 
+impl Path {
+    /// The keys.
+    pub fn names(&self) -> impl ExactSizeIterator<Item = &str> + Clone {
+        self.keys.iter().map(|key| &*key.name)
+    }
+}
+
 /// One key of a path.
 #[derive(Clone, Debug)]
 pub(crate) struct Key {

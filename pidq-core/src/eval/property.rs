@@ -4,8 +4,9 @@
 
 use super::Cx;
 use super::plan::{Key, Path};
-use crate::arena::{Arena, Cell, ShapeId};
+use crate::arena::{Arena, Cell, Kind, ShapeId};
 use crate::error::{Code, Error, Result};
+use crate::graph::column::Seen;
 use crate::value::{Array, Fields, Object, Value, prototype};
 
 /// What a part of a path has seen: the last shape and where its key is in it.
@@ -40,6 +41,14 @@ impl Cache {
     }
 }
 
+impl Cache {
+    /// Notes what was seen of the key elsewhere.
+    pub(super) fn note(&mut self, seen: Seen) {
+        self.asked |= seen.asked;
+        self.found |= seen.found;
+    }
+}
+
 impl<'a> Cx<'a> {
     /// The value at a path; `null` where a part of it is missing.
     pub(crate) fn get(&mut self, path: &'a Path, input: Value<'a>) -> Result<Value<'a>> {
@@ -62,6 +71,23 @@ impl<'a> Cx<'a> {
         let Some(cell) = self.field_cell(path, Cell::object(id)) else { return Ok(None) };
         self.spend(path.keys.len() as u64)?;
         Ok(Some(Value::stored(arena, cell)))
+    }
+
+    /// The cell at a path of objects, null where a part is missing; nothing where a part is not an object.
+    fn field_cell(&mut self, path: &Path, item: Cell) -> Option<Cell> {
+        let mut cell = item;
+        for (at, key) in path.keys.iter().enumerate() {
+            let id = match cell.kind() {
+                Kind::Object(id) => id,
+                Kind::Null => return Some(Cell::NULL),
+                _ => return None,
+            };
+            let container = self.document.container(id);
+            let slot = self.caches[path.first + at].slot(self.document, container.extent, &key.name);
+            let Some(slot) = slot else { return Some(Cell::NULL) };
+            cell = self.document.cell(container.first + slot);
+        }
+        Some(cell)
     }
 
     /// The value of one key; `null` where it is missing.

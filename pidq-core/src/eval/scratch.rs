@@ -38,6 +38,15 @@ impl Scratch {
         self.bump.try_alloc_slice_copy(items).ok().map(|items| &*items)
     }
 
+    /// Room for `count` items, filled from an iterator, and with `rest` where it ends early.
+    pub(crate) fn filled<T: Copy>(&self, count: usize, mut items: impl Iterator<Item = T>, rest: T) -> Option<&[T]> {
+        if count == 0 {
+            return Some(&[]);
+        }
+        let filled = self.bump.try_alloc_slice_fill_with(count, |_| items.next().unwrap_or(rest));
+        filled.ok().map(|items| &*items)
+    }
+
     pub(crate) fn text(&self, text: &str) -> Option<&str> {
         self.bump.try_alloc_str(text).ok().map(|text| &*text)
     }

@@ -3,12 +3,12 @@
 use hashbrown::{DefaultHashBuilder, HashTable};
 use std::hash::{BuildHasher, Hash, Hasher};
 
-use crate::arena::{Arena, ContainerId};
 use crate::error::{Code, Error, Result};
 use crate::eval::Cx;
 use crate::eval::build::Entries;
 use crate::eval::function::{Body, Function, Param};
 use crate::eval::plan::Plan;
+use crate::eval::view::View;
 use crate::value::compare::{self, SortKey};
 use crate::value::{Array, Items, Value, convert};
 
@@ -123,41 +123,28 @@ pub(super) fn at_item<'a>(result: Result<Value<'a>>, array: Array<'a>, at: usize
 fn filter<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
     let array = list(input)?;
     let Some(condition) = args.first() else { return Ok(input) };
-    if let Items::Stored(arena, base) = array.0 {
-        return filter_stored(cx, condition, arena, base);
+    if let Some(view) = cx.view(array)
+        && let Some(kept) = cx.together(|cx| cx.filter_together(view, condition))
+    {
+        return Ok(kept);
     }
-    let base = cx.mark();
+    let mut places: Vec<u32> = Vec::new();
     for (at, item) in array.iter().enumerate() {
         cx.spend(1)?;
         if at_item(cx.eval(condition, item), array, at)?.is_truthy() {
-            cx.push(item)?;
+            places.push(at as u32);
         }
     }
-    cx.list(base)
-}
-
-/// Keeps the items of a stored list by their places, so that they are written as one copy.
-fn filter_stored<'a>(cx: &mut Cx<'a>, condition: &'a Plan, arena: &'a Arena, base: ContainerId) -> Result<Value<'a>> {
-    let tests = cx.tests(condition, arena);
-    let mut rows: Vec<u32> = Vec::new();
-    for (row, cell) in arena.items(base).iter().enumerate() {
-        cx.spend(1 + tests.len() as u64)?;
-        let kept = match cx.passes(&tests, *cell) {
-            Some(kept) => kept,
-            None => {
-                let item = Value::stored(arena, *cell);
-                at_item(cx.eval(condition, item), Array(Items::Stored(arena, base)), row)?.is_truthy()
-            }
-        };
-        if kept {
-            rows.push(row as u32);
-        }
-    }
-    cx.rows(arena, base, &rows)
+    select(cx, array, &places)
 }
 
 fn map<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
     let array = list(input)?;
+    if let (Some(view), Some(value)) = (cx.view(array), args.first())
+        && let Some(mapped) = cx.together(|cx| cx.map_together(view, value))
+    {
+        return Ok(mapped);
+    }
     let base = cx.mark();
     for (at, item) in array.iter().enumerate() {
         cx.spend(1)?;
@@ -219,7 +206,7 @@ fn limit<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Valu
         _ if count >= array.len() => return Ok(input),
         Items::Rows(rows) => return cx.rows(rows.arena, rows.base, &rows.rows[..count]),
         Items::Built(list) => return cx.array_of(&list.0[..count]),
-        Items::Stored(..) => {}
+        Items::Stored(..) | Items::Cells(_) | Items::Table(_) => {}
     }
     let base = cx.mark();
     collect(cx, array.iter().take(count))?;
@@ -233,6 +220,11 @@ fn write_units(out: &mut impl std::fmt::Write, text: &str, count: usize) -> std:
 fn sort<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
     let array = list(input)?;
     let descends = matches!(optional(cx, args, 1, input)?, Value::String("desc"));
+    if let (Some(view), Some(Plan::Get(path))) = (cx.view(array), args.first())
+        && let Some(sorted) = cx.together(|cx| cx.sort_together(view, path, descends))
+    {
+        return Ok(sorted);
+    }
     let base = cx.mark();
     for (at, item) in array.iter().enumerate() {
         cx.spend(1)?;
@@ -248,12 +240,11 @@ fn sort<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value
 
 /// The places of the values collected since a mark, sorted stably by those values; takes them off.
 ///
-/// Pays for the comparisons in advance: so many steps as a binary merge needs at most.
+/// Pays for the comparisons in advance.
 pub(super) fn sorted_places(cx: &mut Cx<'_>, base: usize, descends: bool) -> Result<Vec<u32>> {
     let count = cx.collected(base).len();
     let longest = cx.collected(base).iter().map(|key| key.as_str().map_or(0, str::len)).max().unwrap_or(0);
-    let comparisons = count as u64 * u64::from(usize::BITS - count.leading_zeros());
-    cx.spend(comparisons * (1 + longest as u64 / 64) / 4)?;
+    cx.pay_sort(count, longest)?;
     let bytes = count * (size_of::<(SortKey, u32)>() + size_of::<u32>());
     cx.hold(bytes)?;
     let keys = cx.collected(base);
@@ -276,21 +267,12 @@ fn iterable<'a>(cx: &mut Cx<'a>, input: Value<'a>) -> Result<Array<'a>> {
 
 fn group_by<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
     let array = iterable(cx, input)?;
-    let mut groups: Entries<'a, Vec<u32>> = Entries::new();
-    let mut known = cx.field_symbols(array, args.first());
-    for at in 0..array.len() {
-        cx.spend(1)?;
-        let symbol = known.as_ref().and_then(|known| known.symbol(cx, at));
-        let group = match symbol.zip(known.as_ref()).and_then(|(symbol, known)| known.group(symbol)) {
-            Some(group) => group as usize,
-            None => group_of(cx, array, args, at, &mut groups)?,
-        };
-        if let (Some(symbol), Some(known)) = (symbol, &mut known) {
-            known.set_group(symbol, group as u32);
-        }
-        groups.values[group].push(at as u32);
-    }
     cx.hold(array.len() * size_of::<u32>())?;
+    let groups = match (cx.view(array), args.first()) {
+        (Some(view), Some(key)) => cx.together(|cx| groups_of_values(cx, view, key)),
+        _ => None,
+    };
+    let groups = groups.map_or_else(|| groups_of_items(cx, array, args), Ok)?;
     let (names, groups) = groups.into_order(cx);
     let base = cx.mark();
     for group in &groups {
@@ -300,6 +282,33 @@ fn group_by<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<V
     cx.release(array.len() * size_of::<u32>());
     let keys = cx.keys(&names)?;
     cx.record(keys, base)
+}
+
+/// The places of the items of each group.
+type Groups<'a> = Entries<'a, Vec<u32>>;
+
+fn groups_of_items<'a>(cx: &mut Cx<'a>, array: Array<'a>, args: &'a [Plan]) -> Result<Groups<'a>> {
+    let mut groups: Groups<'a> = Entries::new();
+    for at in 0..array.len() {
+        cx.spend(1)?;
+        let group = group_of(cx, array, args, at, &mut groups)?;
+        groups.values[group].push(at as u32);
+    }
+    Ok(groups)
+}
+
+/// The same where the key depends on one field with few values: the group is found once a value.
+fn groups_of_values<'a>(cx: &mut Cx<'a>, view: View<'a>, key: &'a Plan) -> Result<Option<Groups<'a>>> {
+    let mut groups: Groups<'a> = Entries::new();
+    let Some(coded) = cx.keys_together(view, key, &mut groups)? else { return Ok(None) };
+    for (count, group) in coded.counts.iter().zip(coded.groups).filter(|(count, _)| **count > 0) {
+        groups.values[group as usize].reserve(*count as usize);
+    }
+    for at in 0..view.len() {
+        let code = coded.codes[view.row(at) as usize];
+        groups.values[coded.groups[code as usize] as usize].push(at as u32);
+    }
+    Ok(Some(groups))
 }
 
 /// The group of the item at a place, by the text of its key.
@@ -324,9 +333,9 @@ pub(super) fn select<'a>(cx: &mut Cx<'a>, array: Array<'a>, places: &[u32]) -> R
             let places: Vec<u32> = places.iter().map(|at| rows.rows[*at as usize]).collect();
             cx.rows(rows.arena, rows.base, &places)
         }
-        Items::Built(list) => {
+        Items::Cells(_) | Items::Table(_) | Items::Built(_) => {
             let base = cx.mark();
-            collect(cx, places.iter().map(|at| list.0[*at as usize]))?;
+            collect(cx, places.iter().map(|at| array.get(*at as usize).unwrap_or(Value::Undefined)))?;
             cx.list(base)
         }
     }

@@ -51,7 +51,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
         params: &[Param::query("value").many()],
         summary: "The first value that is not null; the later ones are not looked at.",
         example: "coalesce(null, 2, 3) => 2",
-        body: Body::Piped(coalesce),
+        body: Body::Lazy(coalesce),
     },
     Function {
         name: "contains",
@@ -254,7 +254,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
         params: &[Param::query("value"), Param::query("default").optional()],
         summary: "A value, or another one where it fails; limits are not caught.",
         example: "tryOr(null | size(), 0) => 0",
-        body: Body::Piped(try_or),
+        body: Body::Lazy(try_or),
     },
     Function {
         name: "typeOf",

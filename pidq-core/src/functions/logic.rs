@@ -17,7 +17,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
         params: MANY,
         summary: "Whether all conditions hold; the later ones are not looked at after one that does not.",
         example: "2 > 1 and 3 > 1 => true",
-        body: Body::Piped(and),
+        body: Body::Lazy(and),
     },
     Function {
         name: "eq",
@@ -31,7 +31,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
         params: &[Param::path("path")],
         summary: "Whether there is a property at a path, even one that is null.",
         example: "{a: null} | exists(.a) => true",
-        body: Body::Piped(exists),
+        body: Body::Lazy(exists),
     },
     Function {
         name: "gt",
@@ -52,7 +52,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
         params: &[Param::query("condition"), Param::query("then"), Param::query("else").optional()],
         summary: "One of two values. Only null, 0 and false do not hold as a condition.",
         example: r#"if(1 > 2, "a", "b") => "b""#,
-        body: Body::Piped(choose),
+        body: Body::Lazy(choose),
     },
     Function {
         name: "in",
@@ -101,7 +101,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
         params: MANY,
         summary: "Whether a condition holds; the later ones are not looked at after one that does.",
         example: "1 > 2 or 3 > 2 => true",
-        body: Body::Piped(or),
+        body: Body::Lazy(or),
     },
 ];
 

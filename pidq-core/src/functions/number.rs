@@ -5,6 +5,7 @@ use std::fmt::Write;
 use crate::error::{Code, Error, Result};
 use crate::eval::Cx;
 use crate::eval::function::{Body, Function, Param};
+use crate::eval::numbers::power;
 use crate::eval::plan::Plan;
 use crate::value::{Array, Value, convert};
 
@@ -139,14 +140,6 @@ fn calculate<'a>(cx: &mut Cx<'a>, args: &[Value<'a>], combine: fn(f64, f64) -> f
     let left = number_of(cx, argument(args, 0))?;
     let right = number_of(cx, argument(args, 1))?;
     Ok(Value::number(combine(left, right)))
-}
-
-/// JavaScript has NaN where IEEE 754 has 1: for `1 ^ NaN`, and for 1 or -1 to an infinite power.
-fn power(base: f64, exponent: f64) -> f64 {
-    if exponent.is_nan() || (base.abs() == 1.0 && exponent.is_infinite()) {
-        return f64::NAN;
-    }
-    base.powf(exponent)
 }
 
 fn abs<'a>(cx: &mut Cx<'a>, args: &[Value<'a>]) -> Result<Value<'a>> {

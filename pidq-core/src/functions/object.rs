@@ -233,6 +233,11 @@ fn pick<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value
         args.iter().filter_map(|arg| if let Plan::Get(path) = arg { Some(path) } else { None }).collect();
     let picks = Picks::new(cx, &paths)?;
     let Some(array) = input.as_array() else { return picks.of(cx, input) };
+    if let Some(view) = cx.view(array)
+        && let Some(table) = cx.together(|cx| cx.table(view, picks.keys, &picks.paths, 0))
+    {
+        return Ok(table);
+    }
     let base = cx.mark();
     for item in array.iter() {
         let picked = picks.of(cx, item)?;

@@ -18,21 +18,21 @@ pub(crate) const FUNCTIONS: &[Function] = &[
         params: PARAMS,
         summary: "The first match of a pattern: its text and its groups; null if there is none.",
         example: r#"match("P-101", "([A-Z])-([0-9]+)") => {"value":"P-101","groups":["P","101"]}"#,
-        body: Body::Piped(first_match),
+        body: Body::Lazy(first_match),
     },
     Function {
         name: "matchAll",
         params: PARAMS,
         summary: "All matches of a pattern.",
         example: r#"matchAll("1-2", "[0-9]") => [{"value":"1"},{"value":"2"}]"#,
-        body: Body::Piped(all_matches),
+        body: Body::Lazy(all_matches),
     },
     Function {
         name: "regex",
         params: PARAMS,
         summary: "Whether a text has a match of a pattern.",
         example: r#"regex("P-101", "^P-[0-9]+$") => true"#,
-        body: Body::Piped(is_match),
+        body: Body::Lazy(is_match),
     },
 ];
 

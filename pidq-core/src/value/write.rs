@@ -5,19 +5,25 @@
 
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 
-use super::{Array, Fields, Items, Number, Object, Rows, Value};
-use crate::arena::{Kind, load::array_index};
+use super::{Array, CellList, Fields, Items, Number, Object, Rows, Table, Value};
+use crate::arena::{Arena, Cell, Kind, load::array_index};
 use crate::error::{Code, Error, Result};
 
 /// Bytes collected before they are handed on.
-const CHUNK: usize = 64 << 10;
+const PIECE: usize = 64 << 10;
 
-/// Writes JSON text in chunks of about 64 KiB, and stops at a limit.
-pub(crate) struct Writer<'s> {
-    chunk: String,
+/// Writes JSON text, and stops at a limit.
+struct Writer<'s> {
+    out: Out<'s>,
     written: usize,
     limit: usize,
-    sink: &'s mut dyn FnMut(&str) -> Result<()>,
+}
+
+/// Where the text goes.
+enum Out<'s> {
+    /// In pieces of about 64 KiB.
+    Pieces(String, &'s mut dyn FnMut(&str) -> Result<()>),
+    Whole(&'s mut Vec<u8>),
 }
 
 /// A list or object of which a part is written.
@@ -29,9 +35,14 @@ enum Open<'a> {
 
 /// Writes `value`; `sink` takes the text piece by piece.
 pub(crate) fn write_json(value: Value<'_>, limit: usize, sink: &mut dyn FnMut(&str) -> Result<()>) -> Result<()> {
-    let mut writer = Writer { chunk: String::new(), written: 0, limit, sink };
+    let mut writer = Writer { out: Out::Pieces(String::new(), sink), written: 0, limit };
     writer.value(value)?;
     writer.flush()
+}
+
+/// Adds the JSON text of `value` to `out`.
+pub(crate) fn append_json(value: Value<'_>, limit: usize, out: &mut Vec<u8>) -> Result<()> {
+    Writer { out: Out::Whole(out), written: 0, limit }.value(value)
 }
 
 /// The JSON text of a value, without a limit: for error messages and tests.
@@ -74,6 +85,8 @@ impl Writer<'_> {
                 self.push(arena.container_text(id))
             }
             Value::Array(Array(Items::Rows(rows))) => self.rows(rows),
+            Value::Array(Array(Items::Cells(list))) => self.cells(list),
+            Value::Array(Array(Items::Table(table))) => self.table(table),
             Value::Array(array) => {
                 open.push(Open::Array(array, 0));
                 self.push("[")
@@ -148,6 +161,41 @@ impl Writer<'_> {
         self.push("]")
     }
 
+    fn cells(&mut self, list: &CellList<'_>) -> Result<()> {
+        self.push("[")?;
+        for (at, cell) in list.cells.iter().enumerate() {
+            if at > 0 {
+                self.push(",")?;
+            }
+            self.cell(list.arena, *cell)?;
+        }
+        self.push("]")
+    }
+
+    /// Writes objects that have the same keys: what stands between the values is the same for all of them.
+    fn table(&mut self, table: &Table<'_>) -> Result<()> {
+        let keys: Vec<String> =
+            table.keys.names.iter().map(|key| format!(",{}:", to_string(Value::String(key)))).collect();
+        self.push("[")?;
+        for row in 0..table.len {
+            self.push(if row == 0 { "{" } else { ",{" })?;
+            for (at, (key, cell)) in keys.iter().zip(table.row(row)).enumerate() {
+                self.push(if at == 0 { &key[1..] } else { key })?;
+                self.cell(table.arena, *cell)?;
+            }
+            self.push("}")?;
+        }
+        self.push("]")
+    }
+
+    /// Writes a stored value that was taken out of its container: texts without escapes as they stand.
+    fn cell(&mut self, arena: &Arena, cell: Cell) -> Result<()> {
+        match arena.quoted(cell) {
+            Some(text) => self.push(text),
+            None => self.scalar(Value::stored(arena, cell)),
+        }
+    }
+
     /// Writes a value that holds no others.
     fn scalar(&mut self, value: Value<'_>) -> Result<()> {
         self.start(value, &mut Vec::new())
@@ -182,20 +230,32 @@ impl Writer<'_> {
         if self.written > self.limit {
             return Err(self.too_large());
         }
-        if self.chunk.len() + text.len() > CHUNK {
-            self.flush()?;
-            if text.len() > CHUNK {
-                return (self.sink)(text);
-            }
+        match &mut self.out {
+            Out::Whole(out) => out.extend_from_slice(text.as_bytes()),
+            Out::Pieces(piece, _) if piece.len() + text.len() <= PIECE => piece.push_str(text),
+            Out::Pieces(..) => return self.overflow(text),
         }
-        self.chunk.push_str(text);
         Ok(())
     }
 
+    /// Hands on what was collected, because there is no room for `text`.
+    fn overflow(&mut self, text: &str) -> Result<()> {
+        self.flush()?;
+        match &mut self.out {
+            Out::Pieces(_, sink) if text.len() > PIECE => sink(text),
+            Out::Pieces(piece, _) => {
+                piece.push_str(text);
+                Ok(())
+            }
+            Out::Whole(_) => Ok(()),
+        }
+    }
+
     fn flush(&mut self) -> Result<()> {
-        if !self.chunk.is_empty() {
-            (self.sink)(&self.chunk)?;
-            self.chunk.clear();
+        let Out::Pieces(piece, sink) = &mut self.out else { return Ok(()) };
+        if !piece.is_empty() {
+            sink(piece)?;
+            piece.clear();
         }
         Ok(())
     }

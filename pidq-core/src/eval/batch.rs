@@ -1,0 +1,182 @@
+//! What a part of a query gives for all items of a stored list at once, from columns.
+//!
+//! As in `condition`: the fuel is what it costs item by item, and where anything fails the caller goes from item to
+//! item.
+
+use super::Cx;
+use super::build::Entries;
+use super::plan::{Path, Plan};
+use super::view::View;
+use crate::arena::Cell;
+use crate::error::Result;
+use crate::graph::column::Column;
+use crate::value::{Array, CellList, Items, Keys, Table, Value};
+
+/// Groups by the values of a coded column.
+pub(crate) struct Coded<'a> {
+    /// By row: the number of its value.
+    pub codes: &'a [u8],
+    /// By value: its group, and how many rows have it.
+    pub groups: [u32; 256],
+    pub counts: [u32; 256],
+}
+
+impl<'a> Cx<'a> {
+    /// The list of the items for which a condition holds; nothing where the items have to be taken one by one.
+    pub(crate) fn filter_together(&mut self, view: View<'a>, condition: &'a Plan) -> Result<Option<Value<'a>>> {
+        let Some(kept) = self.matching_rows(view, condition)? else { return Ok(None) };
+        let count = kept.count();
+        match view.rows {
+            None => self.rows_from(view, count, kept.iter()),
+            Some(rows) => self.rows_from(view, count, rows.iter().copied().filter(|row| kept.contains(*row))),
+        }
+        .map(Some)
+    }
+
+    fn rows_from(&mut self, view: View<'a>, count: usize, rows: impl Iterator<Item = u32>) -> Result<Value<'a>> {
+        let rows = self.scratch.filled(count, rows, 0).ok_or_else(|| self.out_of_memory())?;
+        self.rows_of(self.document, view.list, rows)
+    }
+
+    /// The value of a part of a query for each item.
+    pub(crate) fn map_together(&mut self, view: View<'a>, plan: &'a Plan) -> Result<Option<Value<'a>>> {
+        self.spend(view.len() as u64)?;
+        if let Plan::Object(fields) = plan {
+            let Some(paths) = fields.values.iter().map(plain_path).collect::<Option<Vec<_>>>() else { return Ok(None) };
+            let keys = self.shared_keys(fields.record, fields.names.iter().map(|name| &**name))?;
+            return self.table(view, keys, &paths, 1 + paths.len() as u64);
+        }
+        if let Some(path) = plain_path(plan) {
+            return self.field_of_all(view, path);
+        }
+        if let Some(column) = self.coded_column(plan, view.list) {
+            return self.map_coded(view, plan, column).map(Some);
+        }
+        self.map_numbers(view, plan)
+    }
+
+    /// One field of each item.
+    fn field_of_all(&mut self, view: View<'a>, path: &'a Path) -> Result<Option<Value<'a>>> {
+        let Some(column) = self.column(path, view.list) else { return Ok(None) };
+        self.spend(view.len() as u64 * (1 + path.keys.len() as u64))?;
+        let cells = (0..view.len()).map(|at| column.cell(view.row(at)));
+        self.cells_from(view.len(), cells).map(Some)
+    }
+
+    fn cells_from(&mut self, count: usize, cells: impl Iterator<Item = Cell>) -> Result<Value<'a>> {
+        let cells = self.scratch.filled(count, cells, Cell::NULL).ok_or_else(|| self.out_of_memory())?;
+        let list = CellList { arena: self.document, cells };
+        let list = self.scratch.one(list).ok_or_else(|| self.out_of_memory())?;
+        Ok(Value::Array(Array(Items::Cells(list))))
+    }
+
+    /// Works out each value of a column once.
+    fn map_coded(&mut self, view: View<'a>, plan: &'a Plan, column: &'a Column) -> Result<Value<'a>> {
+        let Some((codes, values)) = column.codes() else { return Ok(Value::Undefined) };
+        let counted = view.count(codes, values);
+        let mut results = [Value::Undefined; 256];
+        for code in counted.order {
+            let item = view.cells[values[code as usize].first_row as usize];
+            results[code as usize] = self.eval_for(plan, item, counted.counts[code as usize])?;
+        }
+        let rows = (0..view.len()).map(|at| results[codes[view.row(at) as usize] as usize]);
+        let items = self.scratch.filled(view.len(), rows, Value::Undefined).ok_or_else(|| self.out_of_memory())?;
+        self.array_of(items)
+    }
+
+    /// Arithmetic, or a comparison of numbers.
+    fn map_numbers(&mut self, view: View<'a>, plan: &'a Plan) -> Result<Option<Value<'a>>> {
+        let Plan::Call(call) = plan else { return Ok(None) };
+        let count = view.len();
+        if let Some((numeric, cost)) = self.numeric(plan, view.list) {
+            self.charge(call, count as u64, cost)?;
+            return self.cells_from(count, numeric.cells(&view).into_iter()).map(Some);
+        }
+        if let Some((comparison, left, right, cost)) = self.numeric_comparison(plan, view.list) {
+            self.charge(call, count as u64, cost)?;
+            let truths = comparison.all(&left.all(&view), &right.all(&view));
+            let cells = truths.into_iter().map(|truth| if truth { Cell::TRUE } else { Cell::FALSE });
+            return self.cells_from(count, cells).map(Some);
+        }
+        Ok(None)
+    }
+
+    /// Objects of some fields of each item. `steps` is what an object costs beside the keys of its paths.
+    pub(crate) fn table(
+        &mut self,
+        view: View<'a>,
+        keys: &'a Keys<'a>,
+        paths: &[&'a Path],
+        steps: u64,
+    ) -> Result<Option<Value<'a>>> {
+        let columns = paths.iter().map(|path| path.is_plain.then(|| self.column(path, view.list))?);
+        let Some(columns) = columns.collect::<Option<Vec<_>>>() else { return Ok(None) };
+        let cost = steps + paths.iter().map(|path| path.keys.len() as u64).sum::<u64>();
+        self.spend(view.len() as u64 * cost)?;
+        let rows = (0..view.len()).map(|at| view.row(at));
+        let cells = rows.flat_map(|row| columns.iter().map(move |column| column.cell(row)));
+        let count = view.len() * columns.len();
+        let cells = self.scratch.filled(count, cells, Cell::NULL).ok_or_else(|| self.out_of_memory())?;
+        let table = Table { arena: self.document, keys, cells, len: view.len() as u32 };
+        let table = self.scratch.one(table).ok_or_else(|| self.out_of_memory())?;
+        Ok(Some(Value::Array(Array(Items::Table(table)))))
+    }
+
+    /// The items sorted by a field, from the order of its column. Equal ones stay as they stand.
+    pub(crate) fn sort_together(
+        &mut self,
+        view: View<'a>,
+        path: &'a Path,
+        descends: bool,
+    ) -> Result<Option<Value<'a>>> {
+        let column = path.is_plain.then(|| self.column(path, view.list)).flatten();
+        let (Some(column), true) = (column, view.is_ascending()) else { return Ok(None) };
+        let Some(bits) = view.bits() else { return Ok(None) };
+        self.spend(view.len() as u64 * (2 + path.keys.len() as u64))?;
+        let longest = (0..view.len()).map(|at| self.document.text_len(column.cell(view.row(at)))).max();
+        self.pay_sort(view.len(), longest.unwrap_or(0))?;
+        let order = column.order(self.document);
+        let kept = |row: &u32| bits.contains(*row);
+        match descends {
+            false => self.rows_from(view, view.len(), order.rows.iter().copied().filter(kept)),
+            true => self.rows_from(view, view.len(), order.descending().filter(kept)),
+        }
+        .map(Some)
+    }
+
+    /// The group of each value of the one field that a key depends on. New groups are made by `make`.
+    pub(crate) fn keys_together<T: Default>(
+        &mut self,
+        view: View<'a>,
+        key: &'a Plan,
+        groups: &mut Entries<'a, T>,
+    ) -> Result<Option<Coded<'a>>> {
+        self.spend(view.len() as u64)?;
+        let Some(column) = self.coded_column(key, view.list) else { return Ok(None) };
+        let Some((codes, values)) = column.codes() else { return Ok(None) };
+        let counted = view.count(codes, values);
+        let mut coded = Coded { codes, groups: [0; 256], counts: counted.counts };
+        for code in counted.order.into_iter().map(usize::from) {
+            let before = self.used;
+            let item = Value::stored(self.document, view.cells[values[code].first_row as usize]);
+            let name = self.eval(key, item)?;
+            let name = self.text_of(name)?;
+            coded.groups[code] = groups.place(self, name, T::default)? as u32;
+            self.spend((self.used - before) * u64::from(counted.counts[code] - 1))?;
+        }
+        Ok(Some(coded))
+    }
+
+    /// Pays for sorting so many values in advance: for as many comparisons as a binary merge needs at most.
+    pub(crate) fn pay_sort(&mut self, count: usize, longest: usize) -> Result<()> {
+        let comparisons = count as u64 * u64::from(usize::BITS - count.leading_zeros());
+        self.spend(comparisons * (1 + longest as u64 / 64) / 4)
+    }
+}
+
+fn plain_path(plan: &Plan) -> Option<&Path> {
+    match plan {
+        Plan::Get(path) if path.is_plain => Some(path),
+        _ => None,
+    }
+}

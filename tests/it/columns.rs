@@ -1,0 +1,159 @@
+//! Long lists are read column by column. Neither results nor errors nor fuel show it.
+
+use pidq::{Graph, Limits, Query, Scratch};
+use proptest::prelude::*;
+
+/// Fields of an item: few values, many values, numbers, numbers and other things, missing, nested, odd.
+fn item() -> impl Strategy<Value = String> {
+    let class = prop::sample::select(vec![r#""valve""#, r#""pump""#, r#""v\u0061lve""#, "null", "1", "1.0"]);
+    let number = prop::sample::select(vec!["1", "2.50", "-0", "1e2", "40", "1e400"]);
+    let mixed = prop::sample::select(vec!["7", "\"7\"", "null", "true", "false", "[]", "{}", "\"\""]);
+    let nested = prop::sample::select(vec![r#"{"c": 1}"#, r#"{"c": "x"}"#, "null", "{}", r#"{"c": null}"#]);
+    (class, number, mixed, nested, 0..200u32, 0..12u32).prop_map(|(class, number, mixed, nested, tag, shape)| {
+        let fields = [
+            format!(r#""class": {class}"#),
+            format!(r#""number": {number}"#),
+            format!(r#""mixed": {mixed}"#),
+            format!(r#""nested": {nested}"#),
+            format!(r#""tag": "T-{tag}😀""#),
+        ];
+        let kept = fields.iter().enumerate().filter(|(at, _)| shape != *at as u32).map(|(_, field)| field.as_str());
+        format!("{{{}}}", kept.collect::<Vec<_>>().join(","))
+    })
+}
+
+/// A list long enough for columns; in some an item is no object at all.
+fn list() -> impl Strategy<Value = String> {
+    let odd = prop::sample::select(vec!["null", "null", "null", "3", "[1]", r#"{"nested": 3}"#, r#"{"nested": [1]}"#]);
+    (prop::collection::vec(item(), 30..90), odd, any::<bool>()).prop_map(|(mut items, odd, is_odd)| {
+        if is_odd {
+            items.insert(items.len() / 2, odd.to_owned());
+        }
+        format!("[{}]", items.join(","))
+    })
+}
+
+const CONDITIONS: &[&str] = &[
+    r#".class == "valve""#,
+    r#".class != "valve""#,
+    r#""valve" == .class"#,
+    ".number > 2",
+    "2 > .number",
+    ".number >= 40 and .class == \"pump\"",
+    ".number == 1 or .mixed == 7",
+    "not(.number <= 2.5)",
+    ".mixed",
+    ".mixed == null",
+    ".mixed != 7",
+    ".nested.c",
+    ".nested.c == 1",
+    "exists(.nested.c)",
+    "exists(.class)",
+    r#".tag == "T-7😀""#,
+    r#".tag != "T-7😀" and .number < 3"#,
+    r#".tag > "T-5""#,
+    r#".class in ["pump", null, 1]"#,
+    "regex(.class, \"^v\")",
+    "size(.class) == 4",
+    ".number + 1 > 2",
+    ".number * .number < .number + 10",
+    ".number == .number",
+    "abs(.number - 40) > 1",
+    ".class == .tag",
+    "$root | size() > 40",
+    ".class == $name",
+    r#".number > 1 and string(.tag) == "T-3😀""#,
+    ".nested.c and .mixed or .class == 1",
+    "get() == null",
+    ".tag.length",
+    ".nested.c.d == 1",
+    "if(.number > 2, true, null)",
+];
+
+const VALUES: &[&str] = &[
+    ".class",
+    ".nested.c",
+    ".tag",
+    "string(.class)",
+    "split(.tag, \"-\")",
+    ".number * 2",
+    ".number + .number",
+    ".number / 0",
+    ".number % 7",
+    ".number ^ 2",
+    "abs(.number)",
+    ".mixed + 1",
+    ".number > 2",
+    ".number == 1",
+    "{class: .class, tag: .tag}",
+    "{b: .class, a: .number + 1}",
+    "[.class, .mixed]",
+    "if(.class == \"valve\", \"v\", .mixed)",
+    "number(.mixed)",
+    "exists(.mixed)",
+    "size(.class)",
+    ".class | size()",
+    "keys()",
+    "let({c: .class}, [$c, $name])",
+];
+
+/// A query of a few steps over such a list.
+fn query() -> impl Strategy<Value = String> {
+    let condition = || prop::sample::select(CONDITIONS.to_vec());
+    let value = || prop::sample::select(VALUES.to_vec());
+    let step = prop_oneof![
+        3 => condition().prop_map(|condition| format!("filter({condition})")),
+        2 => value().prop_map(|value| format!("map({value})")),
+        1 => value().prop_map(|value| format!("sort({value})")),
+        1 => value().prop_map(|value| format!("sort({value}, \"desc\")")),
+        1 => value().prop_map(|value| format!("groupBy({value})")),
+        1 => value().prop_map(|value| format!("groupBy({value}) | mapValues(size())")),
+        1 => value().prop_map(|value| format!("uniqBy({value})")),
+        1 => value().prop_map(|value| format!("keyBy({value})")),
+        1 => value().prop_map(|value| format!("countBy({value})")),
+        1 => (1..40usize).prop_map(|count| format!("limit({count})")),
+        1 => prop::sample::select(vec![
+            "pick(.class, .tag)", "pick(.nested.c)", "pick(.tag, .missing)", "size()", "reverse()", "uniq()", "flatten()",
+            "values()", ".0", ".class", "sort(.tag) | limit(5)", "sort(.number, \"desc\") | limit(3)", "join(\",\")",
+            "filter(.class == \"valve\") | size()", "first()", "last()", "any(.number > 30)", "all(.number > 30)",
+        ]).prop_map(str::to_owned),
+    ];
+    prop::collection::vec(step, 1..4).prop_map(|steps| steps.join(" | "))
+}
+
+/// What can be seen of a run: the answer as JSON or the rendered error, and the fuel.
+fn seen(query: Query, graph: &Graph) -> (Result<String, String>, Option<u64>) {
+    let text = query.source().to_owned();
+    let scratch = Scratch::new();
+    match query.run(graph, &scratch, Limits::default()) {
+        Ok(outcome) => {
+            let mut json = Vec::new();
+            let written = outcome.write_json(&mut json).map_err(|error| error.render(&text));
+            let warnings = format!("{:?}", outcome.warnings);
+            (written.map(|()| String::from_utf8(json).expect("UTF-8") + &warnings), Some(outcome.fuel))
+        }
+        Err(error) => (Err(error.render(&text)), None),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1024, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn columns_change_neither_results_nor_errors_nor_fuel(text in query(), json in list()) {
+        let graph = Graph::from_json(json).expect("it is JSON");
+        let query = || Query::with_params(&text, r#"{"name": "pump"}"#).expect("it compiles");
+        let (fast, fuel) = seen(query(), &graph);
+        let (slow, plain_fuel) = seen(query().without_shortcuts(), &graph);
+        prop_assert_eq!(fast, slow, "{}", &text);
+        let stops_early = text.contains("limit") || text.contains("first") || text.contains(".0");
+        prop_assert!(fuel <= plain_fuel && (stops_early || fuel == plain_fuel), "{fuel:?} {plain_fuel:?} {text}");
+    }
+
+    #[test]
+    fn the_second_run_costs_what_the_first_did(text in query(), json in list()) {
+        let graph = Graph::from_json(json).expect("it is JSON");
+        let query = || Query::with_params(&text, r#"{"name": "pump"}"#).expect("it compiles");
+        prop_assert_eq!(seen(query(), &graph), seen(query(), &graph));
+    }
+}
