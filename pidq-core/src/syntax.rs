@@ -3,11 +3,13 @@
 //! It is the JSON format itself (a call is an array `[name, argument, ...]`) with a span on every part, so the text
 //! format, the JSON format, `stringify` and the compiler need no second model.
 
+mod advice;
 pub(crate) mod format;
 pub(crate) mod json;
 pub(crate) mod operators;
 pub(crate) mod print;
 pub(crate) mod text;
+mod token;
 
 use crate::error::Span;
 

@@ -7,7 +7,8 @@ use crate::error::{Code, Error, Result, Span};
 use crate::syntax::json::{quote, to_json, write_number};
 use crate::syntax::operators::{Chain, Operators, Row};
 use crate::syntax::print::{fits, joined, length16, property};
-use crate::syntax::text::{is_variable, is_word, parse_with_comments};
+use crate::syntax::text::parse_with_comments;
+use crate::syntax::token::{is_variable, is_word};
 use crate::syntax::{Expr, Key, Node, Profile};
 
 /// The longest line, where a call can be broken into several.

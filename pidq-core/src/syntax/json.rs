@@ -8,7 +8,7 @@ use nom::IResult;
 
 use crate::error::{Code, Error, Result, Span};
 use crate::limits::{MAX_NESTING, MAX_PARTS, MAX_QUERY};
-use crate::syntax::text::{keyword, number, number_of, string, syntax_error, unescape};
+use crate::syntax::token::{keyword, number, number_of, string, syntax_error, unescape};
 use crate::syntax::{Expr, Key, Node};
 
 /// Bytes of a query in JSON format. It takes more of them than the text format does.

@@ -6,7 +6,7 @@
 use crate::error::Result;
 use crate::syntax::json::{in_order, quote, to_json};
 use crate::syntax::operators::{Chain, Operators};
-use crate::syntax::text::is_word;
+use crate::syntax::token::is_word;
 use crate::syntax::{Expr, Key, Node};
 
 /// How `stringify` lays a query out.

@@ -1,0 +1,144 @@
+//! Words, numbers and strings: what both formats are written with.
+
+use nom::branch::alt;
+use nom::bytes::complete::{tag, take_while, take_while1};
+use nom::character::complete::{char, digit1, none_of, one_of, satisfy};
+use nom::combinator::{opt, recognize};
+use nom::multi::many0_count;
+use nom::sequence::{delimited, pair};
+use nom::{IResult, Parser as _};
+
+use crate::error::{Code, Error, Span, floor_char_boundary};
+use crate::syntax::Node;
+
+pub(super) fn begins_word(c: char) -> bool {
+    c.is_ascii_alphabetic() || c == '_' || c == '$'
+}
+
+pub(super) fn in_word(c: char) -> bool {
+    begins_word(c) || c.is_ascii_digit()
+}
+
+/// Whether a text can stand as a name without quotes.
+pub(crate) fn is_word(text: &str) -> bool {
+    text.starts_with(begins_word) && text.chars().all(in_word)
+}
+
+/// Whether a text can stand after the `$` of a variable.
+pub(crate) fn is_variable(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(in_word)
+}
+
+pub(super) fn word(text: &str) -> IResult<&str, &str> {
+    recognize(pair(satisfy(begins_word), take_while(in_word))).parse(text)
+}
+
+pub(super) fn int(text: &str) -> IResult<&str, &str> {
+    // Not `digit0`: at the end of a text, nom 8.0.0 gives it a rest that `recognize` cannot measure.
+    let digits = take_while(|c: char| c.is_ascii_digit());
+    alt((tag("0"), recognize(pair(one_of("123456789"), digits)))).parse(text)
+}
+
+pub(crate) fn number(text: &str) -> IResult<&str, &str> {
+    let fraction = opt(pair(char('.'), digit1));
+    let exponent = opt((one_of("eE"), opt(one_of("+-")), digit1));
+    recognize((opt(char('-')), int, fraction, exponent)).parse(text)
+}
+
+/// A string with its quotes. A backslash hides any character but the end of a line.
+pub(crate) fn string(text: &str) -> IResult<&str, &str> {
+    let plain = take_while1(|c| c != '"' && c != '\\');
+    let escaped = recognize(pair(char('\\'), none_of("\n\r\u{2028}\u{2029}")));
+    recognize(delimited(char('"'), many0_count(alt((plain, escaped))), char('"'))).parse(text)
+}
+
+/// The value of a number. Too large ones are infinite, as in JavaScript.
+pub(crate) fn number_of(lexeme: &str) -> f64 {
+    lexeme.parse().unwrap_or(f64::NAN)
+}
+
+/// A keyword that a text begins with, and its length.
+pub(crate) fn keyword(text: &str) -> Option<(usize, Node)> {
+    let table = [("true", Node::Bool(true)), ("false", Node::Bool(false)), ("null", Node::Null)];
+    let (word, node) = table.into_iter().find(|(word, _)| text.starts_with(word))?;
+    Some((word.len(), node))
+}
+
+/// What is wrong within a string, and where.
+pub(crate) struct BadString {
+    at: usize,
+    message: &'static str,
+    help: &'static str,
+}
+
+impl BadString {
+    /// The error, for a string whose contents begin at a byte of the text.
+    pub fn error(&self, text: &str, start: usize) -> Error {
+        let error = syntax_error(text, start + self.at, 1, Code::BadString, self.message);
+        error.with_label("not allowed in a string").with_help(self.help)
+    }
+}
+
+/// What stands between the quotes of a string, without its escapes.
+pub(crate) fn unescape(text: &str) -> Result<Box<str>, BadString> {
+    if let Some(at) = text.bytes().position(|byte| byte < b' ') {
+        let help = "write line breaks and tabs as `\\n` and `\\t`, others as `\\u00XX`";
+        return Err(BadString { at, message: "Bad control character in string", help });
+    }
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find('\\') {
+        out.push_str(&rest[..at]);
+        let (c, length) = escape(&rest[at..]).ok_or(BadString {
+            at: text.len() - rest.len() + at,
+            message: "Bad escaped character in string",
+            help: r#"the escapes are `\"` `\\` `\/` `\b` `\f` `\n` `\r` `\t` and `\uXXXX`"#,
+        })?;
+        out.push(c);
+        rest = &rest[at + length..];
+    }
+    out.push_str(rest);
+    Ok(out.into())
+}
+
+/// The character of an escape, and the length of the escape.
+fn escape(text: &str) -> Option<(char, usize)> {
+    let c = match text.as_bytes().get(1)? {
+        b'u' => return unicode_escape(text),
+        b'b' => '\u{8}',
+        b'f' => '\u{c}',
+        b'n' => '\n',
+        b'r' => '\r',
+        b't' => '\t',
+        c @ (b'"' | b'\\' | b'/') => *c as char,
+        _ => return None,
+    };
+    Some((c, 2))
+}
+
+/// `\uXXXX`, or two of them for one character. Half a pair becomes U+FFFD.
+fn unicode_escape(text: &str) -> Option<(char, usize)> {
+    let high = hex(text)?;
+    let low = text.get(6..).and_then(hex).filter(|low| (0xDC00..0xE000).contains(low));
+    match (high, low) {
+        (0xD800..0xDC00, Some(low)) => {
+            char::from_u32(0x1_0000 + ((high - 0xD800) << 10) + (low - 0xDC00)).map(|c| (c, 12))
+        }
+        _ => Some((char::from_u32(high).unwrap_or(char::REPLACEMENT_CHARACTER), 6)),
+    }
+}
+
+fn hex(text: &str) -> Option<u32> {
+    let digits = text.strip_prefix("\\u")?.get(..4)?;
+    // `from_str_radix` would allow a sign.
+    digits.bytes().all(|byte| byte.is_ascii_hexdigit()).then(|| u32::from_str_radix(digits, 16).ok())?
+}
+
+/// An error at a byte of the text, which the message names in UTF-16 units. Marks so many bytes, in whole characters.
+pub(crate) fn syntax_error(text: &str, at: usize, length: usize, code: Code, message: &str) -> Error {
+    let at = floor_char_boundary(text, at);
+    let next = text[at..].chars().next().map_or(0, char::len_utf8);
+    let end = floor_char_boundary(text, at + length).max(at + next);
+    let pos = text[..at].encode_utf16().count();
+    Error::new(code, format!("{message} (pos: {pos})")).with_span(Span::new(at, end))
+}
