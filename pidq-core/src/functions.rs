@@ -9,6 +9,7 @@ mod regex;
 mod string;
 
 use crate::eval::function::Function;
+use crate::eval::plan::FunctionRef;
 
 /// The tables of JSON Query 5.1.1, as the manual groups them.
 const JSON_QUERY: &[(&str, &[Function])] = &[
@@ -30,6 +31,12 @@ pub(crate) fn groups(with_extensions: bool) -> impl Iterator<Item = (&'static st
 }
 
 /// The function of a name.
-pub(crate) fn find(name: &str, with_extensions: bool) -> Option<&'static Function> {
-    groups(with_extensions).flat_map(|(_, rows)| rows).find(|row| row.name == name)
+pub(crate) fn find(name: &str, with_extensions: bool) -> Option<FunctionRef> {
+    let extensions = if with_extensions { PIDQ } else { &[] };
+    let standard = row(JSON_QUERY, name).map(FunctionRef::Standard);
+    standard.or_else(|| row(extensions, name).map(FunctionRef::Extension))
+}
+
+fn row(groups: &[(&str, &'static [Function])], name: &str) -> Option<&'static Function> {
+    groups.iter().flat_map(|(_, rows)| *rows).find(|row| row.name == name)
 }

@@ -132,7 +132,7 @@ impl Dialect {
         if let Some(custom) = self.custom.iter().find(|function| function.name == name) {
             return Some(FunctionRef::Custom(custom.clone()));
         }
-        functions::find(name, self.profile == Profile::Pidq).map(FunctionRef::Standard)
+        functions::find(name, self.profile == Profile::Pidq)
     }
 }
 

@@ -33,6 +33,9 @@ const QUERIES: &[&str] = &[
     "regex(.a, \"a\", \"q\")",
     "filter(.a == $tag)",
     "let(1, 2)",
+    "let({a: 1})",
+    ".nodes | top(3)",
+    "contains(.a, \"x\", \"i\")",
     ".a | .b c",
 ];
 

@@ -86,3 +86,28 @@ fn values_built_deeper_than_any_document_are_written_and_compared() {
     let query = Dialect::standard().parse(&compare).expect("it compiles");
     assert_eq!(query.to_json(&graph, Limits::default()).ok().as_deref(), Some(r#"[true,"1",1]"#));
 }
+
+/// The code of a query that does not compile; nothing if it does.
+fn code(query: &str, dialect: &Dialect) -> Option<&'static str> {
+    dialect.parse(query).err().map(|error| error.code().as_str())
+}
+
+#[test]
+fn functions_of_our_own_count_their_arguments() {
+    let dialect = Dialect::standard();
+    for query in ["top(1)", "top(1, .a, \"asc\", 2)", "contains(.a)", "any()", "first(1)", "upper()", "let({a: 1})"] {
+        assert_eq!(code(query, &dialect), Some("PQ1003"), "{query}");
+    }
+    for query in ["top(1, .a)", "count()", "count(.a)", "coalesce()", "coalesce(1, 2, 3, 4, 5)", "slice(1)"] {
+        assert_eq!(code(query, &dialect), None, "{query}");
+    }
+}
+
+#[test]
+fn functions_of_json_query_take_any_number_of_arguments() {
+    for dialect in [Dialect::standard(), Dialect::json_query()] {
+        for query in ["size(1)", "size(foo())", "filter()", "eq()", "add(1, 2, 3)", "sort(.a, \"asc\", 3)", "round()"] {
+            assert_eq!(code(query, &dialect), None, "{query}");
+        }
+    }
+}

@@ -150,7 +150,7 @@ impl Compiler<'_> {
     /// `let({a: q}, body)`: later bindings and the body see the earlier ones.
     fn bind(&mut self, expr: &Expr, args: &[Expr]) -> Result<Plan> {
         let [bindings, body] = args else {
-            return Err(arity("let", "2 arguments, `let({name: query}, body)`", args.len(), expr.span));
+            return Err(count_error("let(bindings, body)", "let", "2 arguments", expr, args, 2));
         };
         let entries = match &bindings.node {
             Node::Array(items) if bindings.head() == Some("object") => match items.get(1).map(|item| &item.node) {
@@ -210,6 +210,7 @@ impl Compiler<'_> {
     }
 
     fn function(&mut self, function: FunctionRef, expr: &Expr, args: &[Expr]) -> Result<Plan> {
+        check_count(&function, expr, args)?;
         let id = self.begin(&function, expr.span);
         let mut plans = Vec::with_capacity(args.len());
         let mut at = 0;
@@ -405,10 +406,38 @@ fn check_name(name: &str, span: Span) -> Result<()> {
     Err(Error::new(Code::UnknownVariable, message).with_span(span).with_help("choose another name"))
 }
 
-fn arity(name: &str, expected: &str, got: usize, span: Span) -> Error {
-    let message =
-        format!("Function '{name}' takes {expected}, but got {got} argument{}", if got == 1 { "" } else { "s" });
-    Error::new(Code::ArgumentCount, message).with_span(span)
+/// JSON Query lets arguments be missing or too many; functions of our own take as many as they have parameters.
+fn check_count(function: &FunctionRef, expr: &Expr, args: &[Expr]) -> Result<()> {
+    let FunctionRef::Extension(function) = function else { return Ok(()) };
+    let least = function.params.iter().filter(|param| !param.is_optional).count();
+    let is_open = function.params.last().is_some_and(|param| param.is_many);
+    let most = if is_open { usize::MAX } else { function.params.len() };
+    match (least..=most).contains(&args.len()) {
+        true => Ok(()),
+        false => Err(count_error(&function.signature(), function.name, &counted(least, most), expr, args, most)),
+    }
+}
+
+/// `no arguments`, `1 argument`, `2 or 3 arguments`, `at least 1 argument`.
+fn counted(least: usize, most: usize) -> String {
+    match (least, most) {
+        (0, 0) => "no arguments".into(),
+        (1, 1) => "1 argument".into(),
+        (_, usize::MAX) => format!("at least {least} argument{}", if least == 1 { "" } else { "s" }),
+        _ if least == most => format!("{least} arguments"),
+        _ if least + 1 == most => format!("{least} or {most} argument{}", if most == 1 { "" } else { "s" }),
+        _ => format!("{least} to {most} arguments"),
+    }
+}
+
+/// Marks the arguments that are too many, or the call where some are missing.
+fn count_error(signature: &str, name: &str, wanted: &str, expr: &Expr, args: &[Expr], most: usize) -> Error {
+    let message = format!("Function '{name}' takes {wanted}, not {}", args.len());
+    let error = Error::new(Code::ArgumentCount, message).with_help(format!("write `{signature}`"));
+    match (args.get(most), args.last()) {
+        (Some(first), Some(last)) => error.with_span(first.span.to(last.span)).with_label("too many"),
+        _ => error.with_span(expr.span).with_label("too few"),
+    }
 }
 
 fn path_help(arg: &Expr) -> String {

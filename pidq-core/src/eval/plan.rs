@@ -93,14 +93,17 @@ pub(crate) struct Call {
 /// A row of our tables, or one that a `Dialect` was given.
 #[derive(Clone, Debug)]
 pub(crate) enum FunctionRef {
+    /// A function of JSON Query.
     Standard(&'static Function),
+    /// A function of pidq's own.
+    Extension(&'static Function),
     Custom(Arc<Function>),
 }
 
 impl FunctionRef {
     pub fn row(&self) -> &Function {
         match self {
-            FunctionRef::Standard(function) => function,
+            FunctionRef::Standard(function) | FunctionRef::Extension(function) => function,
             FunctionRef::Custom(function) => function,
         }
     }
@@ -108,7 +111,7 @@ impl FunctionRef {
     /// The name of a function of ours; nothing for one that merely has the same name.
     pub fn standard_name(&self) -> Option<&'static str> {
         match self {
-            FunctionRef::Standard(function) => Some(function.name),
+            FunctionRef::Standard(function) | FunctionRef::Extension(function) => Some(function.name),
             FunctionRef::Custom(_) => None,
         }
     }
