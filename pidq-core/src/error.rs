@@ -214,6 +214,8 @@ struct Inner {
     pointer: Option<String>,
     data_path: Option<String>,
     trace: Vec<Span>,
+    /// Of the steps of the trace, if the query came in JSON format.
+    trace_pointers: Vec<String>,
     spent_most: Option<String>,
 }
 
@@ -231,6 +233,7 @@ impl Error {
             pointer: None,
             data_path: None,
             trace: Vec::new(),
+            trace_pointers: Vec::new(),
             spent_most: None,
         }))
     }
@@ -283,6 +286,11 @@ impl Error {
     /// The steps around the failing one, outermost first.
     pub fn trace(&self) -> &[Span] {
         &self.0.trace
+    }
+
+    /// The same steps as JSON Pointers, for a query that came in JSON format.
+    pub fn trace_pointers(&self) -> &[String] {
+        &self.0.trace_pointers
     }
 
     /// For a limit: the function that spent most of it.
@@ -350,6 +358,15 @@ impl Error {
         self
     }
 
+    /// Looks up the JSON Pointers of the span and of the trace in the query that they are of.
+    pub(crate) fn point(mut self, pointer: impl Fn(Span) -> String) -> Error {
+        if let (None, Some(span)) = (&self.0.pointer, self.0.span) {
+            self.0.pointer = Some(pointer(span));
+        }
+        self.0.trace_pointers = self.0.trace.iter().map(|span| pointer(*span)).collect();
+        self
+    }
+
     /// The error for people: first line, the line of the query with carets under the span, data path, help.
     ///
     /// Without colours; `styles` of [`Error::render_with`] adds them.
@@ -363,7 +380,14 @@ impl Error {
         if let Some(span) = self.0.span {
             render_source(&mut text, source, span, self.0.label.as_deref(), styles);
         }
-        for (name, part) in [("at", &self.0.data_path), ("spent most", &self.0.spent_most), ("help", &self.0.help)] {
+        let inner = &*self.0;
+        let parts = [
+            ("pointer", &inner.pointer),
+            ("at", &inner.data_path),
+            ("spent most", &inner.spent_most),
+            ("help", &inner.help),
+        ];
+        for (name, part) in parts {
             if let Some(part) = part {
                 text.push_str(&format!("  {}= {name}:{} {part}\n", styles.help, styles.reset));
             }
@@ -444,11 +468,31 @@ pub struct Warning {
     pub message: String,
     /// The bytes of the query text.
     pub span: Option<Span>,
+    /// The place in a query that came in JSON format, as a JSON Pointer (RFC 6901).
+    pub pointer: Option<String>,
     /// What to do.
     pub help: Option<String>,
 }
 
 impl Warning {
+    /// A warning without a place. Place and help are added by the `with_` functions.
+    pub(crate) fn new(code: &'static str, message: impl Into<String>) -> Warning {
+        Warning { code, message: message.into(), span: None, pointer: None, help: None }
+    }
+
+    pub(crate) fn with_span(self, span: Span) -> Warning {
+        Warning { span: Some(span), ..self }
+    }
+
+    pub(crate) fn with_help(self, help: impl Into<String>) -> Warning {
+        Warning { help: Some(help.into()), ..self }
+    }
+
+    /// Looks up the JSON Pointer of the span.
+    pub(crate) fn point(self, pointer: impl Fn(Span) -> String) -> Warning {
+        Warning { pointer: self.span.map(pointer), ..self }
+    }
+
     /// The warning for people, as [`Error::render_with`].
     pub fn render_with(&self, source: &str, styles: &Styles) -> String {
         let mut text = format!("{}warning[{}]{}: {}\n", styles.help, self.code, styles.reset, self.message);
@@ -516,7 +560,9 @@ impl Serialize for Error {
             out.serialize_field("suggestions", &inner.suggestions)?;
         }
         if !inner.trace.is_empty() {
-            let stack: Vec<SpanShape> = inner.trace.iter().map(|span| SpanShape(*span, None)).collect();
+            let pointers = inner.trace_pointers.iter().map(Some).chain(std::iter::repeat(None));
+            let steps = inner.trace.iter().zip(pointers);
+            let stack: Vec<StepShape> = steps.map(|(span, pointer)| StepShape { span: *span, pointer }).collect();
             out.serialize_field("stack", &stack)?;
         }
         out.end()
@@ -534,6 +580,24 @@ impl Serialize for SpanShape {
         if let Some(location) = self.1 {
             out.serialize_field("line", &location.line)?;
             out.serialize_field("column", &location.column)?;
+        }
+        out.end()
+    }
+}
+
+/// `{start, end}` in bytes, with the `pointer` of a step in JSON format.
+struct StepShape<'e> {
+    span: Span,
+    pointer: Option<&'e String>,
+}
+
+impl Serialize for StepShape<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let mut out = serializer.serialize_struct("Step", 3)?;
+        out.serialize_field("start", &self.span.start)?;
+        out.serialize_field("end", &self.span.end)?;
+        if let Some(pointer) = self.pointer {
+            out.serialize_field("pointer", pointer)?;
         }
         out.end()
     }

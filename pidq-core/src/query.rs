@@ -72,7 +72,7 @@ impl Dialect {
     /// As [`Dialect::parse`], and `PQ5xxx` for the parameters.
     pub fn parse_with(&self, text: &str, params: &str) -> Result<Query> {
         let expr = text::parse(text, &self.operators, self.profile).map_err(|error| error.locate(text))?;
-        self.compile(expr, text, params)
+        self.compile(Origin::text(expr, text), params)
     }
 
     /// Compiles a query in JSON format: `["size"]`.
@@ -88,7 +88,7 @@ impl Dialect {
     /// # Errors
     /// As [`Dialect::parse_with`].
     pub fn compile_json_with(&self, json_query: &str, params: &str) -> Result<Query> {
-        self.compile(json::from_json(json_query)?, json_query, params)
+        self.compile(Origin::json(json::from_json(json_query)?, json_query), params)
     }
 
     /// A text in JSON format. Functions are not looked up.
@@ -118,14 +118,13 @@ impl Dialect {
         format::format(text, &self.operators, self.profile).map_err(|error| error.locate(text))
     }
 
-    fn compile(&self, expr: Expr, source: &str, params: &str) -> Result<Query> {
+    fn compile(&self, origin: Origin, params: &str) -> Result<Query> {
         let params = read_params(params)?;
         let find = |name: &str| self.find(name);
         let all = || self.functions().map(|function| function.name).collect();
         let names = Names { find: &find, all: &all, params: &params };
-        let compiled = compile(&expr, &names).map_err(|error| error.locate(source))?;
-        let operators = self.operators.clone();
-        Ok(Query { compiled, expr, source: source.into(), params, operators, shortcuts: true })
+        let compiled = compile(&origin.expr, &names).map_err(|error| origin.place(error))?;
+        Ok(Query { compiled, origin, params, operators: self.operators.clone(), shortcuts: true })
     }
 
     fn find(&self, name: &str) -> Option<FunctionRef> {
@@ -155,6 +154,35 @@ fn read_params(params: &str) -> Result<Arena> {
     }
 }
 
+/// What a query was compiled from.
+#[derive(Debug)]
+struct Origin {
+    expr: Expr,
+    source: Box<str>,
+    /// Whether the source is in JSON format.
+    is_json: bool,
+}
+
+impl Origin {
+    fn text(expr: Expr, source: &str) -> Origin {
+        Origin { expr, source: source.into(), is_json: false }
+    }
+
+    fn json(expr: Expr, source: &str) -> Origin {
+        Origin { expr, source: source.into(), is_json: true }
+    }
+
+    /// Line and column of the place of an error, and for the JSON format its pointers.
+    fn place(&self, error: Error) -> Error {
+        let error = error.locate(&self.source);
+        if self.is_json { error.point(|span| json::pointer(&self.expr, span)) } else { error }
+    }
+
+    fn place_warning(&self, warning: Warning) -> Warning {
+        if self.is_json { warning.point(|span| json::pointer(&self.expr, span)) } else { warning }
+    }
+}
+
 /// A compiled query: immutable, shared between threads freely, run as often as you like.
 ///
 /// ```
@@ -168,8 +196,7 @@ fn read_params(params: &str) -> Result<Arena> {
 #[derive(Debug)]
 pub struct Query {
     compiled: Compiled,
-    expr: Expr,
-    source: Box<str>,
+    origin: Origin,
     params: Arena,
     operators: Arc<Operators>,
     shortcuts: bool,
@@ -242,13 +269,13 @@ impl Query {
     /// The query in JSON format.
     pub fn tree(&self) -> String {
         let mut tree = String::new();
-        json::to_json(&self.expr, &mut tree);
+        json::to_json(&self.origin.expr, &mut tree);
         tree
     }
 
     /// The text that it was compiled from.
     pub fn source(&self) -> &str {
-        &self.source
+        &self.origin.source
     }
 
     fn start<'a>(&'a self, graph: &'a Graph, scratch: &'a Scratch, limits: Limits<'a>) -> Cx<'a> {
@@ -260,7 +287,8 @@ impl Query {
     fn table(&self, cx: &Cx<'_>) -> String {
         let calls = self.compiled.calls.iter().zip(cx.costs());
         let lines = calls.map(|((name, span), cost)| {
-            let shown: String = self.source[span.range(&self.source)].split_whitespace().collect::<Vec<_>>().join(" ");
+            let shown: String =
+                self.source()[span.range(self.source())].split_whitespace().collect::<Vec<_>>().join(" ");
             let shown: String = if shown.is_empty() { name.clone() } else { shown.chars().take(60).collect() };
             let depth = self.compiled.calls.iter().filter(|(_, outer)| is_inside(*span, *outer)).count();
             format!(
@@ -283,7 +311,7 @@ impl Query {
             }
             _ => error,
         };
-        error.locate(&self.source)
+        self.origin.place(error)
     }
 
     /// What looks like a mistake: fields that no object had, arguments that nothing reads, keys given twice.
@@ -296,16 +324,16 @@ impl Query {
         }
         for (signature, span) in &self.compiled.surplus {
             let message = format!("an argument is ignored: `{signature}`");
-            warnings.push(Warning { code: "PQW03", message, span: Some(*span), help: None });
+            warnings.push(Warning::new("PQW03", message).with_span(*span));
         }
         if graph.duplicate_keys() > 0 {
             let message = format!(
                 "{} keys of the input stand twice in their object; the last one counts",
                 graph.duplicate_keys()
             );
-            warnings.push(Warning { code: "PQW10", message, span: None, help: None });
+            warnings.push(Warning::new("PQW10", message));
         }
-        warnings
+        warnings.into_iter().map(|warning| self.origin.place_warning(warning)).collect()
     }
 }
 
@@ -315,14 +343,17 @@ fn is_inside(inner: Span, outer: Span) -> bool {
 
 fn unknown_field(graph: &Graph, name: &str, span: Span) -> Warning {
     let near = suggest::nearest(name, graph.keys().filter(|key| *key != name));
-    let help = near.first().map(|near| format!("did you mean `.{near}`?"));
-    Warning { code: "PQW01", message: format!("no object had a field `{name}`"), span: Some(span), help }
+    let warning = Warning::new("PQW01", format!("no object had a field `{name}`")).with_span(span);
+    match near.first() {
+        Some(near) => warning.with_help(format!("did you mean `.{near}`?")),
+        None => warning,
+    }
 }
 
 impl fmt::Display for Query {
     /// The query as text; compiling it again gives the same query.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&format::print(&self.expr, &self.operators).map_err(|_| fmt::Error)?)
+        f.write_str(&format::print(&self.origin.expr, &self.operators).map_err(|_| fmt::Error)?)
     }
 }
 

@@ -17,7 +17,7 @@ use crate::error::Span;
 #[derive(Clone, Debug)]
 pub(crate) struct Expr {
     pub node: Node,
-    /// The bytes in the query text; empty where the query came in JSON format.
+    /// The bytes in the query text, or in the JSON text where the query came in that format.
     pub span: Span,
 }
 

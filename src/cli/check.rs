@@ -80,6 +80,7 @@ fn tell(format: Format, warning: &Warning, query: &Query) -> Result<()> {
                 "stage": "warning",
                 "message": warning.message,
                 "span": warning.span.map(|span| serde_json::json!({"start": span.start, "end": span.end})),
+                "pointer": warning.pointer,
                 "help": warning.help,
             })
             .to_string(),

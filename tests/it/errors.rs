@@ -103,3 +103,50 @@ fn warnings() {
     }
     insta::assert_snapshot!(shown);
 }
+
+/// Queries in JSON format, and the JSON Pointer of what is wrong with them.
+const POINTERS: &[(&str, &str)] = &[
+    (r#"["size"}"#, ""),
+    (r#"["map", ["get", ]]"#, "/1/1"),
+    (r#"["map", {"a": 1}]"#, "/1"),
+    (r#"["map", ["fliter", 1]]"#, "/1/0"),
+    (r#"["object", {"a/b": ["fliter", 1]}]"#, "/1/a~1b/0"),
+    (r#"[["size"]]"#, "/0"),
+    (r#"["map", []]"#, "/1"),
+    (r#"["pick", "a"]"#, "/1"),
+    (r#"["regex", ["get"], "("]"#, "/2"),
+    (r#"["regex", ["get"], "a", "q"]"#, "/3"),
+    (r#"["limit", ["size"]]"#, "/1"),
+    (r#"["eq", 1, ["$", "tag"]]"#, "/2"),
+    (r#"["top", 1, ["get"], "asc", 4, 5]"#, "/4"),
+    (r#"["let", ["object", {"_a": 1}], 2]"#, "/1/1/_a"),
+    (r#"["pipe", ["get", "pid_graph", "nodes"], ["map", ["pipe", ["get", "kw"], ["sort"]]]]"#, "/2/1/2"),
+    (r#"["pipe", ["get", "pid_graph"], ["get", "nodes", "length"]]"#, "/2/2"),
+];
+
+#[test]
+fn errors_of_the_json_format_have_pointers() {
+    let graph = Graph::from_json(DRAWING).expect("the drawing is JSON");
+    for (json, pointer) in POINTERS {
+        let answer = Dialect::standard().compile_json(json).and_then(|query| query.to_json(&graph, Limits::default()));
+        let error = answer.expect_err(json);
+        assert_eq!(error.pointer(), Some(*pointer), "{json}: {error}");
+    }
+}
+
+#[test]
+fn the_trace_of_the_json_format_has_pointers() {
+    let graph = Graph::from_json("[[1]]").expect("it is JSON");
+    let query = Dialect::standard().compile_json(r#"["map", ["map", ["pipe", ["get"], ["sort"]]]]"#);
+    let error = query.and_then(|query| query.to_json(&graph, Limits::default())).expect_err("1 is no list");
+    assert_eq!(error.trace_pointers(), ["", "/1", "/1/1/2"]);
+    let shown = serde_json::to_value(&error).expect("an error is data");
+    assert_eq!(shown["stack"][1], serde_json::json!({"start": 8, "end": 44, "pointer": "/1"}));
+    assert_eq!(shown["pointer"], "/1/1/2");
+}
+
+#[test]
+fn errors_of_the_text_format_have_no_pointer() {
+    let error = Dialect::standard().parse("map(fliter(1))").expect_err("there is no such function");
+    assert_eq!((error.pointer(), error.trace_pointers().len()), (None, 0));
+}

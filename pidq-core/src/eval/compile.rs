@@ -150,7 +150,7 @@ impl Compiler<'_> {
     /// `let({a: q}, body)`: later bindings and the body see the earlier ones.
     fn bind(&mut self, expr: &Expr, args: &[Expr]) -> Result<Plan> {
         let [bindings, body] = args else {
-            return Err(count_error("let(bindings, body)", "let", "2 arguments", expr, args, 2));
+            return Err(count_error("let({name: query}, body)", "let", "2 arguments", expr, args, 2));
         };
         let entries = match &bindings.node {
             Node::Array(items) if bindings.head() == Some("object") => match items.get(1).map(|item| &item.node) {

@@ -14,7 +14,7 @@ use crate::syntax::{Expr, Key, Node};
 /// Bytes of a query in JSON format. It takes more of them than the text format does.
 const MAX_JSON: usize = 8 * MAX_QUERY;
 
-/// Reads a query in JSON format. It has no spans: they are for the text format.
+/// Reads a query in JSON format. Its errors say where by a JSON Pointer, and by the bytes too.
 pub(crate) fn from_json(json: &str) -> Result<Expr> {
     if json.len() > MAX_JSON {
         let message = format!("the query has {} bytes, more than {MAX_JSON}", json.len());
@@ -35,8 +35,8 @@ struct Reader<'t> {
 }
 
 enum Open {
-    Array(Vec<Expr>),
-    Object(Vec<(Key, Expr)>, Box<str>),
+    Array(Vec<Expr>, usize),
+    Object(Vec<(Key, Expr)>, Key, usize),
 }
 
 impl<'t> Reader<'t> {
@@ -58,7 +58,9 @@ impl<'t> Reader<'t> {
 
     /// Reads a constant or an empty bracket. Nothing if a bracket opens: then its first value is next.
     fn value(&mut self) -> Result<Option<Expr>> {
-        let node = match self.skip() {
+        let next = self.skip();
+        let start = self.at;
+        let node = match next {
             Some(b'[') => return self.array(),
             Some(b'{') => return self.object(),
             Some(b'"') => self.quoted()?.map(Node::String),
@@ -66,10 +68,15 @@ impl<'t> Reader<'t> {
             _ => self.keyword(),
         };
         let node = node.ok_or_else(|| self.error(Code::ValueExpected, "Value expected"))?;
-        Ok(Some(unplaced(node)))
+        Ok(Some(self.since(start, node)))
+    }
+
+    fn since(&self, start: usize, node: Node) -> Expr {
+        Expr::new(node, Span::new(start, self.at))
     }
 
     fn array(&mut self) -> Result<Option<Expr>> {
+        let start = self.at;
         self.at += 1;
         self.arrays += 1;
         self.count()?;
@@ -77,29 +84,32 @@ impl<'t> Reader<'t> {
         if self.skip() == Some(b']') {
             self.at += 1;
             self.arrays -= 1;
-            return Ok(Some(unplaced(Node::Array(Vec::new()))));
+            return Ok(Some(self.since(start, Node::Array(Vec::new()))));
         }
-        self.open.push(Open::Array(Vec::new()));
+        self.open.push(Open::Array(Vec::new(), start));
         Ok(None)
     }
 
     fn object(&mut self) -> Result<Option<Expr>> {
+        let start = self.at;
         self.at += 1;
         self.objects += 1;
         self.check_depth()?;
         if self.skip() == Some(b'}') {
             self.at += 1;
             self.objects -= 1;
-            return Ok(Some(unplaced(Node::Object(Vec::new()))));
+            return Ok(Some(self.since(start, Node::Object(Vec::new()))));
         }
         let key = self.key()?;
-        self.open.push(Open::Object(Vec::new(), key));
+        self.open.push(Open::Object(Vec::new(), key, start));
         Ok(None)
     }
 
-    fn key(&mut self) -> Result<Box<str>> {
+    fn key(&mut self) -> Result<Key> {
         self.skip();
-        let key = self.quoted()?.ok_or_else(|| self.error(Code::KeyExpected, "Key expected"))?;
+        let start = self.at;
+        let name = self.quoted()?.ok_or_else(|| self.error(Code::KeyExpected, "Key expected"))?;
+        let key = Key { name, span: Span::new(start, self.at) };
         match self.skip() {
             Some(b':') => self.at += 1,
             _ => return Err(self.error(Code::CharacterExpected, "Character ':' expected")),
@@ -113,8 +123,8 @@ impl<'t> Reader<'t> {
             self.count_constant(&value)?;
             let Some(mut open) = self.open.pop() else { return Ok(Some(value)) };
             match &mut open {
-                Open::Array(items) => items.push(value),
-                Open::Object(entries, key) => entries.push((placeless(std::mem::take(key)), value)),
+                Open::Array(items, _) => items.push(value),
+                Open::Object(entries, key, _) => entries.push((key.clone(), value)),
             }
             let close = open.close();
             match self.skip() {
@@ -130,7 +140,7 @@ impl<'t> Reader<'t> {
 
     fn next(&mut self, mut open: Open) -> Result<()> {
         self.at += 1;
-        if let Open::Object(_, key) = &mut open {
+        if let Open::Object(_, key, _) = &mut open {
             *key = self.key()?;
         }
         self.open.push(open);
@@ -140,13 +150,13 @@ impl<'t> Reader<'t> {
     fn close(&mut self, open: Open) -> Expr {
         self.at += 1;
         match open {
-            Open::Array(items) => {
+            Open::Array(items, start) => {
                 self.arrays -= 1;
-                unplaced(Node::Array(items))
+                self.since(start, Node::Array(items))
             }
-            Open::Object(entries, _) => {
+            Open::Object(entries, _, start) => {
                 self.objects -= 1;
-                unplaced(Node::Object(last_wins(entries)))
+                self.since(start, Node::Object(last_wins(entries)))
             }
         }
     }
@@ -163,7 +173,7 @@ impl<'t> Reader<'t> {
 
     /// The name of a call is no part of its own.
     fn count_constant(&mut self, value: &Expr) -> Result<()> {
-        let is_name = matches!(self.open.last(), Some(Open::Array(items)) if items.is_empty());
+        let is_name = matches!(self.open.last(), Some(Open::Array(items, _)) if items.is_empty());
         let is_constant = !matches!(value.node, Node::Array(_) | Node::Object(_));
         if is_constant && !is_name { self.count() } else { Ok(()) }
     }
@@ -196,7 +206,8 @@ impl<'t> Reader<'t> {
     fn quoted(&mut self) -> Result<Option<Box<str>>> {
         let start = self.at;
         let Some(lexeme) = self.token(string) else { return Ok(None) };
-        unescape(&lexeme[1..lexeme.len() - 1]).map(Some).map_err(|bad| bad.error(self.text, start + 1))
+        let text = unescape(&lexeme[1..lexeme.len() - 1]);
+        text.map(Some).map_err(|bad| bad.error(self.text, start + 1).with_pointer(self.pointer()))
     }
 
     fn keyword(&mut self) -> Option<Node> {
@@ -206,25 +217,60 @@ impl<'t> Reader<'t> {
     }
 
     fn error(&self, code: Code, message: &str) -> Error {
-        syntax_error(self.text, self.at, 1, code, message)
+        syntax_error(self.text, self.at, 1, code, message).with_pointer(self.pointer())
+    }
+
+    /// Where the next value goes.
+    fn pointer(&self) -> String {
+        let mut pointer = String::new();
+        for open in &self.open {
+            match open {
+                Open::Array(items, _) => add_token(&items.len().to_string(), &mut pointer),
+                Open::Object(_, key, _) => add_token(&key.name, &mut pointer),
+            }
+        }
+        pointer
     }
 }
 
 impl Open {
     fn close(&self) -> u8 {
         match self {
-            Open::Array(_) => b']',
+            Open::Array(..) => b']',
             Open::Object(..) => b'}',
         }
     }
 }
 
-fn unplaced(node: Node) -> Expr {
-    Expr::new(node, Span::default())
+/// The JSON Pointer (RFC 6901) of the innermost part of a query around a span, or of the part that the span begins in.
+pub(crate) fn pointer(query: &Expr, span: Span) -> String {
+    let (mut pointer, mut part) = (String::new(), query);
+    while part.span != span && span.end <= part.span.end {
+        let Some((token, child)) = child_at(part, span.start) else { break };
+        add_token(&token, &mut pointer);
+        part = child;
+    }
+    pointer
 }
 
-fn placeless(name: Box<str>) -> Key {
-    Key { name, span: Span::default() }
+fn child_at(part: &Expr, byte: u32) -> Option<(String, &Expr)> {
+    let has = |span: Span| span.start <= byte && byte < span.end;
+    match &part.node {
+        Node::Array(items) => {
+            let at = items.iter().position(|item| has(item.span))?;
+            Some((at.to_string(), &items[at]))
+        }
+        Node::Object(entries) => {
+            let (key, value) = entries.iter().find(|(key, value)| has(key.span) || has(value.span))?;
+            Some((key.name.to_string(), value))
+        }
+        _ => None,
+    }
+}
+
+fn add_token(token: &str, pointer: &mut String) {
+    pointer.push('/');
+    pointer.push_str(&token.replace('~', "~0").replace('/', "~1"));
 }
 
 /// Keeps the last value of every key, in the place of the first.
@@ -381,6 +427,37 @@ mod tests {
         check("\"a", "PQ0001 Value expected (pos: 0)");
         check(r#"["é\q"]"#, "PQ0006 Bad escaped character in string (pos: 3)");
         assert_eq!(from_json(r#"["é\q"]"#).err().and_then(|error| error.span()), Some(Span::new(4, 5)));
+    }
+
+    #[test]
+    fn errors_point_to_what_is_missing_or_wrong() {
+        let check = |json: &str, pointer: &str| {
+            let error = from_json(json).expect_err(json);
+            assert_eq!(error.pointer(), Some(pointer), "{json}");
+        };
+        check("", "");
+        check("[1,]", "/1");
+        check("[1,[2 3]]", "/1");
+        check(r#"["object",{"a/b":["f",],"c":1}]"#, "/1/a~1b/1");
+        check(r#"["object",{"a":1,}]"#, "/1");
+        check(r#"["object",{"~":"\q"}]"#, "/1/~0");
+        check("1 x", "");
+    }
+
+    #[test]
+    fn every_span_has_its_pointer() {
+        let json = r#"["pipe", ["get", "a"], ["object", {"x/y": ["f", 1 , 2], "x/y": ["f", 10 , 20]}]]"#;
+        let query = from_json(json).expect(json);
+        let check = |text: &str, wanted: &str| {
+            let start = json.rfind(text).expect(text);
+            assert_eq!(pointer(&query, Span::new(start, start + text.len())), wanted, "{text}");
+        };
+        check(json, "");
+        check(r#"["get", "a"]"#, "/1");
+        check(r#""get""#, "/1/0");
+        check(r#""x/y""#, "/2/1/x~1y");
+        check("10 , 20", "/2/1/x~1y/1");
+        check("20", "/2/1/x~1y/2");
     }
 
     #[test]
