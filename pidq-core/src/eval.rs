@@ -6,6 +6,7 @@ pub(crate) mod build;
 pub(crate) mod compile;
 mod condition;
 pub(crate) mod function;
+pub(crate) mod fuse;
 pub(crate) mod numbers;
 pub(crate) mod plan;
 mod property;
@@ -20,7 +21,8 @@ use crate::limits::{Cancel, Limits};
 use crate::value::{Keys, Value};
 
 use function::{Body, CustomBody, StrictBody};
-use plan::{Call, Plan};
+use fuse::Fusion;
+use plan::{Call, Plan, Stage};
 use property::Cache;
 
 pub use scratch::Scratch;
@@ -44,6 +46,45 @@ pub(crate) struct Cost {
     pub fuel: u64,
     /// Items of all its results that are lists.
     pub rows: u64,
+    pub way: Way,
+}
+
+/// How a call came to its result: what `explain` shows.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(crate) enum Way {
+    /// As it is written.
+    #[default]
+    Plain,
+    /// Once for each value of the one field that it reads.
+    Values,
+    /// On the numbers of its fields, side by side.
+    Numbers,
+    /// By the rows of a text.
+    Index,
+    /// From the order of a column.
+    Order,
+    /// Only the first items that are wanted.
+    Top,
+    /// Cells of its fields, without an object for each item.
+    Table,
+    /// Without the list that would only be counted.
+    Count,
+}
+
+impl Way {
+    /// In words; nothing for the plain way.
+    pub fn text(self) -> &'static str {
+        match self {
+            Way::Plain => "",
+            Way::Values => "once a value of the column",
+            Way::Numbers => "numbers side by side",
+            Way::Index => "index",
+            Way::Order => "order of the column",
+            Way::Top => "top-k",
+            Way::Table => "cells of the columns",
+            Way::Count => "counted, no list",
+        }
+    }
 }
 
 /// Where the fuel stood when a call began.
@@ -64,6 +105,10 @@ pub struct Cx<'a> {
     look_at: u64,
     /// Whether faster ways to the same result may be taken.
     shortcuts: bool,
+    /// How many items the next stage wants of the one that begins to run.
+    wanted: Option<u32>,
+    /// How the running call comes to its result.
+    way: Way,
     /// Bytes outside of `scratch` that count as memory of the run.
     held: usize,
     /// Values that are being collected. Every function leaves it as long as it found it.
@@ -96,6 +141,8 @@ impl<'a> Cx<'a> {
             used: 0,
             look_at: LOOK_EVERY.min(limits.fuel.saturating_add(1)),
             shortcuts: true,
+            wanted: None,
+            way: Way::Plain,
             held: 0,
             stack: Vec::new(),
             variables: Vec::new(),
@@ -163,12 +210,29 @@ impl<'a> Cx<'a> {
         result
     }
 
-    fn pipe(&mut self, stages: &'a [Plan], input: Value<'a>) -> Result<Value<'a>> {
+    fn pipe(&mut self, stages: &'a [Stage], input: Value<'a>) -> Result<Value<'a>> {
         let mut value = input;
-        for stage in stages {
-            value = self.eval(stage, value)?;
+        let mut at = 0;
+        while let Some(stage) = stages.get(at) {
+            if let Some(result) = self.with_next(stage, &stages[at..], value) {
+                value = result;
+                at += 2;
+                continue;
+            }
+            value = self.eval(&stage.plan, value)?;
+            at += 1;
         }
         Ok(value)
+    }
+
+    /// The result of a stage and the next one, if they can run as one. Otherwise says how many items are wanted.
+    fn with_next(&mut self, stage: &'a Stage, rest: &'a [Stage], value: Value<'a>) -> Option<Value<'a>> {
+        let fusion = stage.fusion.filter(|_| self.shortcuts)?;
+        if let Some(result) = self.fused(fusion, rest, value) {
+            return Some(result);
+        }
+        self.wanted = if let Fusion::First(count) = fusion { Some(count) } else { None };
+        None
     }
 
     fn array(&mut self, items: &'a [Plan], input: Value<'a>) -> Result<Value<'a>> {
@@ -227,6 +291,9 @@ impl<'a> Cx<'a> {
         let cost = &mut self.costs[call.id];
         cost.runs += 1;
         cost.fuel += total - self.inner_fuel;
+        if self.way != Way::Plain {
+            cost.way = std::mem::take(&mut self.way);
+        }
         if let Ok(Value::Array(array)) = result {
             cost.rows += array.len() as u64;
         }
@@ -286,6 +353,25 @@ impl<'a> Cx<'a> {
         self.costs[call.id].fuel += total;
         self.inner_fuel += total;
         self.spend(total)
+    }
+
+    /// Pays for what depends on the rows that a call was run for.
+    pub(crate) fn charge_more(&mut self, call: &Call, cost: u64) -> Result<()> {
+        self.costs[call.id].fuel += cost;
+        self.inner_fuel += cost;
+        self.spend(cost)
+    }
+
+    /// Notes how the running call has come to its result.
+    pub(crate) fn took(&mut self, way: Way) {
+        self.way = way;
+    }
+
+    /// Notes how the calls of a part of a query come to their results.
+    pub(crate) fn note(&mut self, plan: &Plan, way: Way) {
+        if let Plan::Call(call) = plan {
+            self.costs[call.id].way = way;
+        }
     }
 
     /// Pays for `bytes` that are copied, compared or searched.

@@ -32,7 +32,7 @@ pub use eval::function::{Function, Param};
 pub use eval::{Cx, Scratch};
 pub use graph::Graph;
 pub use limits::{Cancel, Limits};
-pub use query::{Dialect, Outcome, Query};
+pub use query::{Dialect, Explanation, Outcome, Query, Step};
 pub use syntax::Profile;
 pub use syntax::operators::{Operator, Place};
 pub use syntax::print::PrintOptions;

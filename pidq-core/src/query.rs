@@ -1,5 +1,7 @@
 //! The doors of the engine: `Dialect` knows a language, `Query` is a compiled text, `Outcome` what a run gives.
 
+mod explanation;
+
 use std::fmt;
 use std::sync::Arc;
 
@@ -17,6 +19,8 @@ use crate::syntax::operators::{Operator, Operators};
 use crate::syntax::print::PrintOptions;
 use crate::syntax::{Expr, Profile, format, json, print, text};
 use crate::value::{Value, write};
+
+pub use explanation::{Explanation, Step};
 
 /// A language: functions and operators.
 #[derive(Clone, Debug)]
@@ -249,16 +253,17 @@ impl Query {
         String::from_utf8(text).map_err(|_| Error::new(Code::Panic, "A result that is not UTF-8"))
     }
 
-    /// Runs the query and shows its calls with the rows they gave and the fuel they took.
+    /// Runs the query and shows its calls with the rows they gave, the fuel they took and how they went about it.
     ///
     /// # Errors
     /// As [`Query::run`].
-    pub fn explain(&self, graph: &Graph, limits: Limits<'_>) -> Result<String> {
+    pub fn explain(&self, graph: &Graph, limits: Limits<'_>) -> Result<Explanation> {
         let scratch = Scratch::new();
         let mut cx = self.start(graph, &scratch, limits);
         let result = cx.eval(&self.compiled.plan, graph.root());
-        result.map_err(|error| self.explain_error(error, &cx))?;
-        Ok(self.table(&cx))
+        let value = result.map_err(|error| self.explain_error(error, &cx))?;
+        let rows = value.as_array().map(|rows| rows.len() as u64);
+        Ok(Explanation { steps: self.steps(&cx), fuel: cx.fuel_used(), rows })
     }
 
     /// The same query, run step by step as it is written. Results are the same; it is there to show that.
@@ -283,23 +288,27 @@ impl Query {
         if self.shortcuts { cx } else { cx.without_shortcuts() }
     }
 
-    /// One line a call: indented by nesting, with its cost.
-    fn table(&self, cx: &Cx<'_>) -> String {
-        let calls = self.compiled.calls.iter().zip(cx.costs());
-        let lines = calls.map(|((name, span), cost)| {
-            let shown: String =
-                self.source()[span.range(self.source())].split_whitespace().collect::<Vec<_>>().join(" ");
-            let shown: String = if shown.is_empty() { name.clone() } else { shown.chars().take(60).collect() };
-            let depth = self.compiled.calls.iter().filter(|(_, outer)| is_inside(*span, *outer)).count();
-            format!(
-                "{:<64} runs {:<8} rows {:<8} fuel {}\n",
-                "  ".repeat(depth) + &shown,
-                cost.runs,
-                cost.rows,
-                cost.fuel
-            )
+    fn steps(&self, cx: &Cx<'_>) -> Vec<Step> {
+        let calls = &self.compiled.calls;
+        let steps = calls.iter().zip(cx.costs()).map(|((name, span), cost)| Step {
+            text: self.shown(name, *span),
+            depth: calls.iter().filter(|(_, outer)| is_inside(*span, *outer)).count(),
+            runs: cost.runs,
+            rows: cost.rows,
+            fuel: cost.fuel,
+            way: cost.way.text(),
         });
-        lines.chain([format!("total fuel {}\n", cx.fuel_used())]).collect()
+        steps.collect()
+    }
+
+    /// A call on one line, shortened; its name where the query is in JSON format.
+    fn shown(&self, name: &str, span: Span) -> String {
+        let text = self.source()[span.range(self.source())].split_whitespace().collect::<Vec<_>>().join(" ");
+        match text.chars().count() {
+            0 => name.to_owned(),
+            ..=60 => text,
+            _ => text.chars().take(59).chain(['…']).collect(),
+        }
     }
 
     /// Line and column of the place, and for a limit the call that spent most.

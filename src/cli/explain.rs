@@ -18,6 +18,10 @@ pub struct Options {
     /// The document; `-` is the standard input
     file: PathBuf,
 
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+
     #[command(flatten)]
     writing: Writing,
 
@@ -31,6 +35,10 @@ pub fn run(options: &Options) -> Result {
     let graph = input::graph(&options.file)?;
     let plan = options.limits.within(|limits| query.explain(&graph, limits));
     let plan = plan.map_err(|error| Failure::Query(error, options.query.clone()))?;
-    io::stdout().lock().write_all(plan.as_bytes())?;
+    let mut out = io::stdout().lock();
+    match options.json {
+        true => writeln!(out, "{}", serde_json::to_string_pretty(&plan).map_err(io::Error::from)?)?,
+        false => write!(out, "{plan}")?,
+    }
     Ok(Status::Done)
 }

@@ -3,10 +3,10 @@
 //! As in `condition`: the fuel is what it costs item by item, and where anything fails the caller goes from item to
 //! item.
 
-use super::Cx;
 use super::build::Entries;
 use super::plan::{Path, Plan};
 use super::view::View;
+use super::{Cx, Way};
 use crate::arena::Cell;
 use crate::error::Result;
 use crate::graph::column::Column;
@@ -65,6 +65,11 @@ impl<'a> Cx<'a> {
 
     fn cells_from(&mut self, count: usize, cells: impl Iterator<Item = Cell>) -> Result<Value<'a>> {
         let cells = self.scratch.filled(count, cells, Cell::NULL).ok_or_else(|| self.out_of_memory())?;
+        self.cell_list(cells)
+    }
+
+    /// The list of cells of the document that lie in the scratch already.
+    pub(crate) fn cell_list(&mut self, cells: &'a [Cell]) -> Result<Value<'a>> {
         let list = CellList { arena: self.document, cells };
         let list = self.scratch.one(list).ok_or_else(|| self.out_of_memory())?;
         Ok(Value::Array(Array(Items::Cells(list))))
@@ -73,6 +78,7 @@ impl<'a> Cx<'a> {
     /// Works out each value of a column once.
     fn map_coded(&mut self, view: View<'a>, plan: &'a Plan, column: &'a Column) -> Result<Value<'a>> {
         let Some((codes, values)) = column.codes() else { return Ok(Value::Undefined) };
+        self.note(plan, Way::Values);
         let counted = view.count(codes, values);
         let mut results = [Value::Undefined; 256];
         for code in counted.order {
@@ -90,10 +96,12 @@ impl<'a> Cx<'a> {
         let count = view.len();
         if let Some((numeric, cost)) = self.numeric(plan, view.list) {
             self.charge(call, count as u64, cost)?;
+            self.note(plan, Way::Numbers);
             return self.cells_from(count, numeric.cells(&view).into_iter()).map(Some);
         }
         if let Some((comparison, left, right, cost)) = self.numeric_comparison(plan, view.list) {
             self.charge(call, count as u64, cost)?;
+            self.note(plan, Way::Numbers);
             let truths = comparison.all(&left.all(&view), &right.all(&view));
             let cells = truths.into_iter().map(|truth| if truth { Cell::TRUE } else { Cell::FALSE });
             return self.cells_from(count, cells).map(Some);
@@ -118,8 +126,13 @@ impl<'a> Cx<'a> {
         let count = view.len() * columns.len();
         let cells = self.scratch.filled(count, cells, Cell::NULL).ok_or_else(|| self.out_of_memory())?;
         let table = Table { arena: self.document, keys, cells, len: view.len() as u32 };
-        let table = self.scratch.one(table).ok_or_else(|| self.out_of_memory())?;
-        Ok(Some(Value::Array(Array(Items::Table(table)))))
+        self.shorter(&table, table.len).map(Some)
+    }
+
+    /// The first rows of a table.
+    pub(crate) fn shorter(&mut self, table: &Table<'a>, len: u32) -> Result<Value<'a>> {
+        let table = self.scratch.one(Table { len, ..*table }).ok_or_else(|| self.out_of_memory())?;
+        Ok(Value::Array(Array(Items::Table(table))))
     }
 
     /// The items sorted by a field, from the order of its column. Equal ones stay as they stand.
@@ -154,6 +167,7 @@ impl<'a> Cx<'a> {
         self.spend(view.len() as u64)?;
         let Some(column) = self.coded_column(key, view.list) else { return Ok(None) };
         let Some((codes, values)) = column.codes() else { return Ok(None) };
+        self.note(key, Way::Values);
         let counted = view.count(codes, values);
         let mut coded = Coded { codes, groups: [0; 256], counts: counted.counts };
         for code in counted.order.into_iter().map(usize::from) {

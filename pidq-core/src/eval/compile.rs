@@ -124,7 +124,7 @@ impl Compiler<'_> {
         if let [only] = stages {
             return self.query(only);
         }
-        Ok(Plan::Pipe(self.queries(stages)?))
+        Ok(Plan::pipe(self.queries(stages)?))
     }
 
     fn path(&mut self, keys: &[Expr]) -> Result<Path> {
@@ -181,7 +181,7 @@ impl Compiler<'_> {
             return Ok(base);
         }
         let path = self.path(keys)?;
-        Ok(Plan::Pipe(Box::new([base, Plan::Get(path)])))
+        Ok(Plan::pipe([base, Plan::Get(path)]))
     }
 
     fn binding(&self, name: &str, span: Span) -> Result<Plan> {

@@ -3,12 +3,12 @@
 //! Every part costs the fuel that it would cost item by item, so fuel does not depend on what is at hand. Whenever
 //! something fails, the caller goes from item to item instead: the first error is then the one that the query means.
 
-use super::Cx;
 use super::bits::Bits;
 use super::numbers::Numeric;
 use super::plan::{Call, Path, Plan};
 use super::reads::{Reads, reads};
 use super::view::View;
+use super::{Cx, Way};
 use crate::arena::{Cell, ContainerId};
 use crate::error::Result;
 use crate::graph::column::Column;
@@ -24,17 +24,23 @@ struct Selection<'a> {
 enum Test<'a> {
     /// It reads one field, of which few values repeat: once a value.
     Coded(&'a Plan, &'a Column),
-    /// It compares a field with a number.
-    Number(&'a Plan, &'a [f64], Comparison, f64),
-    /// It compares the results of arithmetic; the number is what that costs.
+    /// It compares a field with a number. Here and below the last part is what a row costs.
+    Number(&'a Call, &'a [f64], Comparison, f64, u64),
+    /// It compares the results of arithmetic.
     Numbers(&'a Call, Comparison, Numeric<'a>, Numeric<'a>, u64),
-    /// It asks where a field is, or is not, a text.
-    Text(&'a Plan, &'a Column, &'a str, bool),
+    /// It asks where a field is one of a few texts.
+    Texts(&'a Call, &'a Column, Wanted<'a>, u64),
     All(&'a Call, Vec<Test<'a>>),
     Any(&'a Call, Vec<Test<'a>>),
     Not(&'a Call, Box<Test<'a>>),
     /// Anything else: item by item.
     Plain(&'a Plan),
+}
+
+/// The texts that a field shall, or shall not, be one of.
+enum Wanted<'a> {
+    In(Vec<&'a str>),
+    NotIn(Vec<&'a str>),
 }
 
 #[derive(Clone, Copy)]
@@ -76,8 +82,9 @@ impl<'a> Cx<'a> {
             (Some("and"), [_, _, ..]) => Test::All(call, self.tests(&call.args, list)),
             (Some("or"), [_, _, ..]) => Test::Any(call, self.tests(&call.args, list)),
             (Some("not"), [inner]) => Test::Not(call, Box::new(self.test(inner, list))),
+            (Some("in" | "not in"), [_, _]) => self.membership(call, list).unwrap_or(Test::Plain(plan)),
             (Some(name), [left, right]) => {
-                let test = self.comparison(plan, name, left, right, list);
+                let test = self.comparison(call, name, left, right, list);
                 test.or_else(|| self.arithmetic(plan, call, list)).unwrap_or(Test::Plain(plan))
             }
             _ => Test::Plain(plan),
@@ -105,31 +112,44 @@ impl<'a> Cx<'a> {
 
     fn comparison(
         &mut self,
-        plan: &'a Plan,
+        call: &'a Call,
         name: &str,
         left: &'a Plan,
         right: &'a Plan,
         list: ContainerId,
     ) -> Option<Test<'a>> {
         let comparison = Comparison::of(name)?;
-        let (path, wanted, comparison) = match (left, right) {
+        let (path, (wanted, cost), comparison) = match (left, right) {
             (Plan::Get(path), other) => (path, self.fixed(other)?, comparison),
             (other, Plan::Get(path)) => (path, self.fixed(other)?, comparison.mirrored()),
             _ => return None,
         };
         let column = path.is_plain.then(|| self.column(path, list))??;
+        let cost = 2 + path.keys.len() as u64 + cost;
         match (wanted, comparison) {
             (Value::Number(number), _) => {
-                Some(Test::Number(plan, &column.numbers(self.document).values, comparison, number.value()))
+                let numbers = &column.numbers(self.document).values;
+                Some(Test::Number(call, numbers, comparison, number.value(), cost))
             }
             (Value::String(text), Comparison::Equal) if text.len() < SHORT => {
-                Some(Test::Text(plan, column, text, true))
+                Some(Test::Texts(call, column, Wanted::In(vec![text]), cost))
             }
             (Value::String(text), Comparison::NotEqual) if text.len() < SHORT => {
-                Some(Test::Text(plan, column, text, false))
+                Some(Test::Texts(call, column, Wanted::NotIn(vec![text]), cost))
             }
             _ => None,
         }
+    }
+
+    /// `.id in ["a", "b"]`.
+    fn membership(&mut self, call: &'a Call, list: ContainerId) -> Option<Test<'a>> {
+        let [Plan::Get(path), texts] = &*call.args else { return None };
+        let (texts, cost) = self.fixed(texts)?;
+        let texts = texts.as_array()?.iter().map(|text| text.as_str().filter(|text| text.len() < SHORT));
+        let texts = texts.collect::<Option<Vec<_>>>()?;
+        let wanted = if call.function.standard_name()? == "in" { Wanted::In(texts) } else { Wanted::NotIn(texts) };
+        let column = path.is_plain.then(|| self.column(path, list))??;
+        Some(Test::Texts(call, column, wanted, 2 + path.keys.len() as u64 + cost))
     }
 
     fn arithmetic(&mut self, plan: &'a Plan, call: &'a Call, list: ContainerId) -> Option<Test<'a>> {
@@ -137,25 +157,27 @@ impl<'a> Cx<'a> {
         Some(Test::Numbers(call, comparison, left, right, cost))
     }
 
-    /// The value of a part that is the same for all items, and costs one step.
-    pub(super) fn fixed(&self, plan: &'a Plan) -> Option<Value<'a>> {
-        match plan {
-            Plan::Constant(constant) => Some(constant.value()),
-            Plan::Parameter(cell) => Some(Value::stored(self.params, *cell)),
-            Plan::Variable(index) => Some(self.variables[*index]),
-            _ => None,
-        }
+    /// The value of a part that is the same for all items, and the steps that it takes.
+    pub(super) fn fixed(&mut self, plan: &'a Plan) -> Option<(Value<'a>, u64)> {
+        let Reads::Nothing = reads(plan) else { return None };
+        let (used, inner_fuel) = (self.used, self.inner_fuel);
+        let value = self.eval(plan, Value::Null).ok();
+        let cost = self.used - used;
+        (self.used, self.inner_fuel) = (used, inner_fuel);
+        value.map(|value| (value, cost))
     }
 
     fn keep(&mut self, test: &Test<'a>, selection: &mut Selection<'a>, truth: Truth) -> Result<()> {
         match test {
             Test::Coded(plan, column) => self.keep_coded(plan, column, selection, truth),
-            Test::Number(plan, numbers, comparison, wanted) => {
-                self.pay_for(plan, selection.rows.count() as u64)?;
+            Test::Number(call, numbers, comparison, wanted, cost) => {
+                self.costs[call.id].way = Way::Numbers;
+                self.charge(call, selection.rows.count() as u64, *cost)?;
                 comparison.keep(numbers, *wanted, &mut selection.rows);
                 Ok(())
             }
             Test::Numbers(call, comparison, left, right, cost) => {
+                self.costs[call.id].way = Way::Numbers;
                 self.charge(call, selection.rows.count() as u64, *cost)?;
                 let rows: Vec<u32> = selection.rows.iter().collect();
                 let view = View { list: ContainerId(0), cells: selection.cells, rows: Some(&rows) };
@@ -163,10 +185,10 @@ impl<'a> Cx<'a> {
                 rows.iter().zip(truths).filter(|(_, truth)| !truth).for_each(|(row, _)| selection.rows.take(*row));
                 Ok(())
             }
-            Test::Text(plan, column, text, wanted) => {
-                self.pay_for(plan, selection.rows.count() as u64)?;
-                self.keep_text(column, text, *wanted, &mut selection.rows);
-                Ok(())
+            Test::Texts(call, column, wanted, cost) => {
+                self.costs[call.id].way = Way::Index;
+                self.charge(call, selection.rows.count() as u64, *cost)?;
+                self.keep_texts(call, column, wanted, &mut selection.rows)
             }
             Test::All(call, tests) => self.keep_all(call, tests, selection),
             Test::Any(call, tests) => self.keep_any(call, tests, selection),
@@ -189,6 +211,7 @@ impl<'a> Cx<'a> {
         truth: Truth,
     ) -> Result<()> {
         let Some((codes, values)) = column.codes() else { return Ok(()) };
+        self.note(plan, Way::Values);
         let mut kept = [false; 256];
         let counts = selection.rows.counts(codes, values.iter().map(|value| value.count));
         for (code, value) in values.iter().enumerate().filter(|(code, _)| counts[*code] > 0) {
@@ -215,13 +238,25 @@ impl<'a> Cx<'a> {
         Ok(value)
     }
 
-    fn keep_text(&self, column: &Column, text: &str, wanted: bool, rows: &mut Bits) {
+    fn keep_texts(&mut self, call: &'a Call, column: &Column, wanted: &Wanted<'a>, rows: &mut Bits) -> Result<()> {
+        let (Wanted::In(texts) | Wanted::NotIn(texts)) = wanted;
         let mut found = Bits::none(column.len());
-        column.rows_of(self.document, text).for_each(|row| found.insert(row));
-        match wanted {
-            true => rows.intersect(&found),
-            false => rows.remove(&found),
+        let mut compared = 0;
+        for text in texts {
+            let before = found.clone();
+            column.rows_of(self.document, text).for_each(|row| found.insert(row));
+            let mut left = rows.clone();
+            left.remove(&before);
+            compared += left.count() as u64;
         }
+        if let Some("in" | "not in") = call.function.standard_name() {
+            self.charge_more(call, compared)?;
+        }
+        match wanted {
+            Wanted::In(_) => rows.intersect(&found),
+            Wanted::NotIn(_) => rows.remove(&found),
+        }
+        Ok(())
     }
 
     fn keep_all(&mut self, call: &'a Call, tests: &[Test<'a>], selection: &mut Selection<'a>) -> Result<()> {
@@ -262,23 +297,6 @@ impl<'a> Cx<'a> {
         }
         selection.rows = kept;
         Ok(())
-    }
-
-    /// Pays for a comparison of a field with a constant.
-    fn pay_for(&mut self, plan: &'a Plan, times: u64) -> Result<()> {
-        match plan {
-            Plan::Call(call) => self.charge(call, times, fixed_cost(plan)),
-            _ => Ok(()),
-        }
-    }
-}
-
-/// Steps of a call of fields and constants, where the function itself takes none.
-pub(super) fn fixed_cost(plan: &Plan) -> u64 {
-    match plan {
-        Plan::Get(path) => 1 + path.keys.len() as u64,
-        Plan::Call(call) => 1 + call.args.iter().map(fixed_cost).sum::<u64>(),
-        _ => 1,
     }
 }
 

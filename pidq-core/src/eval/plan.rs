@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::function::Function;
+use super::fuse::Fusion;
 use crate::arena::Cell;
 use crate::error::Span;
 use crate::regex::Regex;
@@ -13,7 +14,7 @@ use crate::value::Value;
 pub(crate) enum Plan {
     Constant(Constant),
     Get(Path),
-    Pipe(Box<[Plan]>),
+    Pipe(Box<[Stage]>),
     Array(Box<[Plan]>),
     Object(Fields),
     Call(Box<Call>),
@@ -25,6 +26,25 @@ pub(crate) enum Plan {
     /// The input of the whole query.
     Root,
     Pattern(Box<Regex>),
+}
+
+/// A stage of a pipe.
+#[derive(Debug)]
+pub(crate) struct Stage {
+    pub plan: Plan,
+    /// What it is together with the next one.
+    pub fusion: Option<Fusion>,
+}
+
+impl Plan {
+    /// `a | b | c`.
+    pub fn pipe(plans: impl IntoIterator<Item = Plan>) -> Plan {
+        let mut stages: Vec<Stage> = plans.into_iter().map(|plan| Stage { plan, fusion: None }).collect();
+        for at in 1..stages.len() {
+            stages[at - 1].fusion = Fusion::of(&stages[at - 1].plan, &stages[at].plan);
+        }
+        Plan::Pipe(stages.into())
+    }
 }
 
 /// A constant of the query text.

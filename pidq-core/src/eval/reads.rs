@@ -17,7 +17,7 @@ pub(crate) fn reads(plan: &Plan) -> Reads<'_> {
         Plan::Get(path) if path.is_plain => Reads::Field(path),
         Plan::Get(_) => Reads::More,
         // Later stages read what the first one gives.
-        Plan::Pipe(stages) => stages.first().map_or(Reads::More, reads),
+        Plan::Pipe(stages) => stages.first().map_or(Reads::More, |stage| reads(&stage.plan)),
         Plan::Array(items) => reads_all(items),
         Plan::Object(fields) => reads_all(&fields.values),
         Plan::Let(values, body) => reads_all(values).and(reads(body)),

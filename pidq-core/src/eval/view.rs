@@ -41,12 +41,13 @@ impl<'a> Cx<'a> {
     /// Does something for all items together. Nothing where that is not possible, or where anything failed: then the
     /// items have to be taken one by one, and what was spent is given back.
     pub(crate) fn together<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<Option<T>>) -> Option<T> {
-        let (used, collected, bound, held) = (self.used, self.stack.len(), self.variables.len(), self.held);
+        let (used, inner_fuel) = (self.used, self.inner_fuel);
+        let (collected, bound, held) = (self.stack.len(), self.variables.len(), self.held);
         let result = work(self);
         if let Ok(Some(done)) = result {
             return Some(done);
         }
-        self.used = used;
+        (self.used, self.inner_fuel) = (used, inner_fuel);
         self.stack.truncate(collected);
         self.variables.truncate(bound);
         self.release(self.held.saturating_sub(held));

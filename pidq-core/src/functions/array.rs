@@ -4,11 +4,12 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 use std::hash::{BuildHasher, Hash, Hasher};
 
 use crate::error::{Code, Error, Result};
-use crate::eval::Cx;
 use crate::eval::build::Entries;
 use crate::eval::function::{Body, Function, Param};
+use crate::eval::fuse;
 use crate::eval::plan::Plan;
 use crate::eval::view::View;
+use crate::eval::{Cx, Way};
 use crate::value::compare::{self, SortKey};
 use crate::value::{Array, Items, Value, convert};
 
@@ -121,8 +122,14 @@ pub(super) fn at_item<'a>(result: Result<Value<'a>>, array: Array<'a>, at: usize
 }
 
 fn filter<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
+    let wanted = cx.take_wanted();
     let array = list(input)?;
     let Some(condition) = args.first() else { return Ok(input) };
+    if let Some(wanted) = wanted
+        && let Some(found) = first_matches(cx, array, condition, wanted)?
+    {
+        return Ok(found);
+    }
     if let Some(view) = cx.view(array)
         && let Some(kept) = cx.together(|cx| cx.filter_together(view, condition))
     {
@@ -136,6 +143,33 @@ fn filter<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Val
         }
     }
     select(cx, array, &places)
+}
+
+/// The items wanted, if they are among the first and nothing that is left out could have failed.
+fn first_matches<'a>(
+    cx: &mut Cx<'a>,
+    array: Array<'a>,
+    condition: &'a Plan,
+    wanted: usize,
+) -> Result<Option<Value<'a>>> {
+    if !fuse::cannot_fail(condition) {
+        return Ok(None);
+    }
+    let found = cx.together(|cx| {
+        let mut places: Vec<u32> = Vec::new();
+        for (at, item) in array.iter().take(fuse::PROBE).enumerate() {
+            if places.len() == wanted {
+                break;
+            }
+            cx.spend(1)?;
+            if cx.eval(condition, item)?.is_truthy() {
+                places.push(at as u32);
+            }
+        }
+        Ok((places.len() == wanted).then_some(places))
+    });
+    cx.took(if found.is_some() { Way::Top } else { Way::Plain });
+    found.map(|places| select(cx, array, &places)).transpose()
 }
 
 fn map<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
@@ -206,7 +240,9 @@ fn limit<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Valu
         _ if count >= array.len() => return Ok(input),
         Items::Rows(rows) => return cx.rows(rows.arena, rows.base, &rows.rows[..count]),
         Items::Built(list) => return cx.array_of(&list.0[..count]),
-        Items::Stored(..) | Items::Cells(_) | Items::Table(_) => {}
+        Items::Cells(list) => return cx.cell_list(&list.cells[..count]),
+        Items::Table(table) => return cx.shorter(table, count as u32),
+        Items::Stored(..) => {}
     }
     let base = cx.mark();
     collect(cx, array.iter().take(count))?;
@@ -218,11 +254,13 @@ fn write_units(out: &mut impl std::fmt::Write, text: &str, count: usize) -> std:
 }
 
 fn sort<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
+    let wanted = cx.take_wanted();
     let array = list(input)?;
     let descends = matches!(optional(cx, args, 1, input)?, Value::String("desc"));
     if let (Some(view), Some(Plan::Get(path))) = (cx.view(array), args.first())
         && let Some(sorted) = cx.together(|cx| cx.sort_together(view, path, descends))
     {
+        cx.took(Way::Order);
         return Ok(sorted);
     }
     let base = cx.mark();
@@ -234,14 +272,15 @@ fn sort<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value
         };
         cx.push(key)?;
     }
-    let places = sorted_places(cx, base, descends)?;
+    let places = sorted_places(cx, base, descends, wanted.unwrap_or(array.len()))?;
+    cx.took(if wanted.is_some() { Way::Top } else { Way::Plain });
     select(cx, array, &places)
 }
 
-/// The places of the values collected since a mark, sorted stably by those values; takes them off.
+/// The first places of the values collected since a mark, sorted stably by those values; takes them off.
 ///
 /// Pays for the comparisons in advance.
-pub(super) fn sorted_places(cx: &mut Cx<'_>, base: usize, descends: bool) -> Result<Vec<u32>> {
+pub(super) fn sorted_places(cx: &mut Cx<'_>, base: usize, descends: bool, wanted: usize) -> Result<Vec<u32>> {
     let count = cx.collected(base).len();
     let longest = cx.collected(base).iter().map(|key| key.as_str().map_or(0, str::len)).max().unwrap_or(0);
     cx.pay_sort(count, longest)?;
@@ -251,7 +290,15 @@ pub(super) fn sorted_places(cx: &mut Cx<'_>, base: usize, descends: bool) -> Res
     let mut order: Vec<(SortKey, u32)> = keys.iter().zip(0..).map(|(key, place)| (SortKey::of(*key), place)).collect();
     let full = |a: u32, b: u32| compare::sort_order(keys[a as usize], keys[b as usize]);
     let ascending = |a: &(SortKey, u32), b: &(SortKey, u32)| a.0.cmp(&b.0).then_with(|| full(a.1, b.1));
-    order.sort_by(|a, b| if descends { ascending(b, a) } else { ascending(a, b) });
+    let sorted = |a: &(SortKey, u32), b: &(SortKey, u32)| {
+        let by_value = if descends { ascending(b, a) } else { ascending(a, b) };
+        by_value.then(a.1.cmp(&b.1))
+    };
+    if wanted < order.len() {
+        order.select_nth_unstable_by(wanted, sorted);
+        order.truncate(wanted);
+    }
+    order.sort_unstable_by(sorted);
     cx.forget(base);
     cx.release(bytes);
     Ok(order.iter().map(|(_, place)| *place).collect())

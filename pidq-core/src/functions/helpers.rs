@@ -9,10 +9,10 @@ use super::array::{at_item, collect, list, optional, select, sorted_places};
 use super::number::argument;
 use super::string::expect_text;
 use crate::error::{Code, Error, Result, Stage};
-use crate::eval::Cx;
 use crate::eval::build::{Entries, LimitedText};
 use crate::eval::function::{Body, Function, Param};
 use crate::eval::plan::{Path, Plan};
+use crate::eval::{Cx, Way};
 use crate::value::{Array, Keys, Object, Value, compare, convert};
 
 const JOIN: &[Param] = &[Param::query("right"), Param::query("leftKey"), Param::query("rightKey")];
@@ -713,8 +713,9 @@ fn top<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<
             places.push(at as u32);
         }
     }
-    let sorted = sorted_places(cx, base, descends)?;
-    let best: Vec<u32> = sorted.iter().take(count).map(|at| places[*at as usize]).collect();
+    let sorted = sorted_places(cx, base, descends, count)?;
+    cx.took(Way::Top);
+    let best: Vec<u32> = sorted.iter().map(|at| places[*at as usize]).collect();
     select(cx, array, &best)
 }
 

@@ -1,10 +1,10 @@
 //! Structure: properties, objects, lists of constants, pipes; keys and values of objects.
 
 use crate::error::{Code, Error, Result};
-use crate::eval::Cx;
 use crate::eval::build::Entries;
 use crate::eval::function::{Body, Function, Param};
 use crate::eval::plan::{Path, Plan};
+use crate::eval::{Cx, Way};
 use crate::value::{Array, Keys, Object, Value};
 
 pub(crate) const FUNCTIONS: &[Function] = &[
@@ -236,6 +236,7 @@ fn pick<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value
     if let Some(view) = cx.view(array)
         && let Some(table) = cx.together(|cx| cx.table(view, picks.keys, &picks.paths, 0))
     {
+        cx.took(Way::Table);
         return Ok(table);
     }
     let base = cx.mark();

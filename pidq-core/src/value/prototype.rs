@@ -131,6 +131,11 @@ pub(crate) fn is_common(name: &str) -> bool {
     OBJECT.binary_search(&name).is_ok()
 }
 
+/// Whether some value has a property of this name.
+pub(crate) fn is_reserved(name: &str) -> bool {
+    is_common(name) || [ARRAY, STRING, NUMBER].iter().any(|names| names.binary_search(&name).is_ok())
+}
+
 #[cfg(test)]
 mod tests {
     #[test]

@@ -1,0 +1,71 @@
+//! What the calls of a query did in a run: rows, steps, and how they came to their results.
+
+use std::fmt;
+
+use serde::ser::{Serialize, SerializeStruct, Serializer};
+
+/// The calls of a query in the order in which they are written, with what each did.
+#[derive(Clone, Debug)]
+pub struct Explanation {
+    /// The calls; arguments follow their call.
+    pub steps: Vec<Step>,
+    /// Steps of fuel that the run took.
+    pub fuel: u64,
+    /// Items of the result, if it is a list.
+    pub rows: Option<u64>,
+}
+
+/// What one call did.
+#[derive(Clone, Debug)]
+pub struct Step {
+    /// The call as it stands in the query, shortened.
+    pub text: String,
+    /// How many calls it stands in.
+    pub depth: usize,
+    /// How often it ran.
+    pub runs: u64,
+    /// Items of all its results that are lists.
+    pub rows: u64,
+    /// Fuel that it took itself, without its arguments.
+    pub fuel: u64,
+    /// How it came to its results, where not as it is written: `index`, `numbers side by side`, `top-k`.
+    pub way: &'static str,
+}
+
+impl fmt::Display for Explanation {
+    /// A table, one line a call.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let texts: Vec<String> = self.steps.iter().map(|step| "  ".repeat(step.depth) + &step.text).collect();
+        let width = texts.iter().map(|text| text.chars().count()).max().unwrap_or(0).max("step".len());
+        writeln!(f, "{:<width$}  {:>9}  {:>9}  {:>11}  how", "step", "runs", "rows", "fuel")?;
+        for (text, step) in texts.iter().zip(&self.steps) {
+            let line = format!("{text:<width$}  {:>9}  {:>9}  {:>11}  {}", step.runs, step.rows, step.fuel, step.way);
+            writeln!(f, "{}", line.trim_end())?;
+        }
+        let rows = self.rows.map_or_else(String::new, |rows| rows.to_string());
+        writeln!(f, "{:<width$}  {:>9}  {rows:>9}  {:>11}", "total", "", self.fuel)
+    }
+}
+
+impl Serialize for Explanation {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut fields = serializer.serialize_struct("Explanation", 3)?;
+        fields.serialize_field("steps", &self.steps)?;
+        fields.serialize_field("fuel", &self.fuel)?;
+        fields.serialize_field("rows", &self.rows)?;
+        fields.end()
+    }
+}
+
+impl Serialize for Step {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut fields = serializer.serialize_struct("Step", 6)?;
+        fields.serialize_field("text", &self.text)?;
+        fields.serialize_field("depth", &self.depth)?;
+        fields.serialize_field("runs", &self.runs)?;
+        fields.serialize_field("rows", &self.rows)?;
+        fields.serialize_field("fuel", &self.fuel)?;
+        fields.serialize_field("how", self.way)?;
+        fields.end()
+    }
+}
