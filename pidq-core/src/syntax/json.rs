@@ -287,36 +287,51 @@ pub(crate) fn last_wins(entries: Vec<(Key, Expr)>) -> Vec<(Key, Expr)> {
     out
 }
 
-/// Writes a query as compact JSON text.
+/// What is still to be written.
+enum Piece<'e> {
+    Value(&'e Expr),
+    Key(&'e str),
+    Text(&'static str),
+}
+
+/// Writes a query as compact JSON text. What waits is on a stack of its own, as in the reader.
 pub(crate) fn to_json(expr: &Expr, out: &mut String) {
+    let mut pieces = vec![Piece::Value(expr)];
+    while let Some(piece) = pieces.pop() {
+        match piece {
+            Piece::Value(expr) => write(expr, &mut pieces, out),
+            Piece::Key(key) => {
+                quote(key, out);
+                out.push(':');
+            }
+            Piece::Text(text) => out.push_str(text),
+        }
+    }
+}
+
+/// Writes a constant, or the bracket that a container begins with. The rest of it is put onto the stack, last first.
+fn write<'e>(expr: &'e Expr, pieces: &mut Vec<Piece<'e>>, out: &mut String) {
     match &expr.node {
         Node::Null => out.push_str("null"),
         Node::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
         Node::Number(value) => write_number(*value, out),
         Node::String(text) => quote(text, out),
-        Node::Array(items) => write_array(items, out),
-        Node::Object(entries) => write_object(entries, out),
+        Node::Array(items) => {
+            out.push('[');
+            pieces.push(Piece::Text("]"));
+            for (at, item) in items.iter().enumerate().rev() {
+                pieces.extend([Piece::Value(item), Piece::Text(if at > 0 { "," } else { "" })]);
+            }
+        }
+        Node::Object(entries) => {
+            out.push('{');
+            pieces.push(Piece::Text("}"));
+            for (at, (key, value)) in in_order(entries).into_iter().enumerate().rev() {
+                let comma = Piece::Text(if at > 0 { "," } else { "" });
+                pieces.extend([Piece::Value(value), Piece::Key(&key.name), comma]);
+            }
+        }
     }
-}
-
-fn write_array(items: &[Expr], out: &mut String) {
-    out.push('[');
-    for (index, item) in items.iter().enumerate() {
-        out.push_str(if index > 0 { "," } else { "" });
-        to_json(item, out);
-    }
-    out.push(']');
-}
-
-fn write_object(entries: &[(Key, Expr)], out: &mut String) {
-    out.push('{');
-    for (index, (key, value)) in in_order(entries).into_iter().enumerate() {
-        out.push_str(if index > 0 { "," } else { "" });
-        quote(&key.name, out);
-        out.push(':');
-        to_json(value, out);
-    }
-    out.push('}');
 }
 
 /// The entries as a JavaScript object orders them: array indexes first and ascending, then the rest as written.

@@ -26,12 +26,39 @@ impl Default for PrintOptions {
 
 /// Prints a query.
 pub(crate) fn stringify(expr: &Expr, options: &PrintOptions, operators: &Operators) -> Result<String> {
-    Ok(Printer { options, operators }.query(expr, "", Parentheses::Without))
+    Ok(Printer { options, operators, tasks: Vec::new(), texts: Vec::new() }.print(expr))
 }
 
+/// Keeps what is to do and what is printed on stacks of its own: a query may be deeper than the call stack.
 struct Printer<'p> {
     options: &'p PrintOptions,
     operators: &'p Operators,
+    /// What is to do, the next one last.
+    tasks: Vec<Task<'p>>,
+    /// Printed parts that wait for the part around them.
+    texts: Vec<String>,
+}
+
+enum Task<'p> {
+    Print(Part<'p>),
+    /// Join the last texts to one.
+    Join(Joint),
+}
+
+/// A part of a query, the steps that it is indented by, and whether it stands in parentheses.
+struct Part<'p> {
+    expr: &'p Expr,
+    indent: usize,
+    parentheses: Parentheses,
+}
+
+/// What stands before, between and after parts, in one line and in several.
+struct Joint {
+    count: usize,
+    compact: [String; 3],
+    broken: [String; 3],
+    /// What stands before each part.
+    keys: Vec<String>,
 }
 
 #[derive(Clone, Copy, Eq, PartialEq)]
@@ -40,44 +67,80 @@ enum Parentheses {
     Without,
 }
 
-impl Printer<'_> {
-    fn query(&self, expr: &Expr, indent: &str, parentheses: Parentheses) -> String {
-        let Node::Array(items) = &expr.node else { return constant(expr) };
+impl<'p> Printer<'p> {
+    fn print(mut self, expr: &'p Expr) -> String {
+        self.tasks.push(Task::Print(Part { expr, indent: 0, parentheses: Parentheses::Without }));
+        while let Some(task) = self.tasks.pop() {
+            match task {
+                Task::Print(part) => self.begin(&part),
+                Task::Join(joint) => self.end(&joint),
+            }
+        }
+        self.texts.pop().unwrap_or_default()
+    }
+
+    fn begin(&mut self, part: &Part<'p>) {
+        let Node::Array(items) = &part.expr.node else { return self.texts.push(constant(part.expr)) };
         let (name, args) = (call_name(items), items.get(1..).unwrap_or_default());
         match (&*name, args) {
-            ("get", [_, ..]) => path(args),
-            ("object", [Expr { node: Node::Object(entries), .. }, ..]) => self.object(entries, indent),
-            ("array", _) => self.array(args, indent),
-            _ if self.operators.find(&name).is_some() => self.operator(&name, args, indent, parentheses),
-            _ => self.call(&name, args, indent),
+            ("get", [_, ..]) => self.texts.push(path(args)),
+            ("object", [Expr { node: Node::Object(entries), .. }, ..]) => self.object(entries, part.indent),
+            ("array", _) => self.array(args, part.indent),
+            _ if self.operators.find(&name).is_some() => self.operator(&name, args, part),
+            _ => self.call(&name, args, part.indent),
         }
     }
 
-    fn object(&self, entries: &[(Key, Expr)], indent: &str) -> String {
-        let inner = self.indented(indent);
-        let entry = |(key, value): &(Key, Expr)| {
-            let value = self.query(value, &inner, Parentheses::Without);
-            format!("{}: {value}", property(&key.name))
+    /// Puts parts before their joint. They are printed first to last.
+    fn plan(&mut self, parts: impl DoubleEndedIterator<Item = Part<'p>>, joint: Joint) {
+        self.tasks.push(Task::Join(joint));
+        self.tasks.extend(parts.rev().map(Task::Print));
+    }
+
+    fn end(&mut self, joint: &Joint) {
+        let mut items = self.texts.split_off(self.texts.len() - joint.count);
+        for (item, key) in items.iter_mut().zip(&joint.keys) {
+            item.insert_str(0, key);
+        }
+        let compact = fits(&items, strs(&joint.compact), self.options.max_line_length);
+        self.texts.push(joined(&items, strs(if compact { &joint.compact } else { &joint.broken })));
+    }
+
+    fn object(&mut self, entries: &'p [(Key, Expr)], indent: usize) {
+        let entries = in_order(entries);
+        let keys = entries.iter().map(|(key, _)| format!("{}: ", property(&key.name))).collect();
+        let joint = Joint {
+            count: entries.len(),
+            compact: texts(["{ ", ", ", " }"]),
+            broken: self.broken(["{", ",", "}"], indent),
+            keys,
         };
-        let texts: Vec<String> = in_order(entries).into_iter().map(entry).collect();
-        let broken = [&*format!("{{\n{inner}"), &format!(",\n{inner}"), &format!("\n{indent}}}")];
-        self.join(&texts, ["{ ", ", ", " }"], broken)
+        let parts = entries.into_iter().map(|(_, value)| plain(value, indent + 1));
+        self.plan(parts, joint);
     }
 
-    fn array(&self, items: &[Expr], indent: &str) -> String {
-        let inner = self.indented(indent);
-        let texts: Vec<String> = items.iter().map(|item| self.query(item, indent, Parentheses::Without)).collect();
-        let broken = [&*format!("[\n{inner}"), &format!(",\n{inner}"), &format!("\n{indent}]")];
-        self.join(&texts, ["[", ", ", "]"], broken)
+    fn array(&mut self, items: &'p [Expr], indent: usize) {
+        let broken = self.broken(["[", ",", "]"], indent);
+        let joint = Joint { count: items.len(), compact: texts(["[", ", ", "]"]), broken, keys: Vec::new() };
+        self.plan(items.iter().map(|item| plain(item, indent)), joint);
     }
 
-    fn operator(&self, name: &str, args: &[Expr], indent: &str, parentheses: Parentheses) -> String {
-        let inner = self.indented(indent);
-        let operand = |(index, arg)| self.query(arg, &inner, self.parentheses(name, arg, index));
-        let texts: Vec<String> = args.iter().enumerate().map(operand).collect();
+    fn operator(&mut self, name: &str, args: &'p [Expr], part: &Part<'p>) {
         let text = self.operators.find(name).map_or("", |(_, row)| &row.text);
-        let (open, close) = if parentheses == Parentheses::With { ("(", ")") } else { ("", "") };
-        self.join(&texts, [open, &format!(" {text} "), close], [open, &format!("\n{inner}{text} "), close])
+        let (open, close) = if part.parentheses == Parentheses::With { ("(", ")") } else { ("", "") };
+        let inner = part.indent + 1;
+        let joint = Joint {
+            count: args.len(),
+            compact: texts([open, &format!(" {text} "), close]),
+            broken: texts([open, &format!("\n{}{text} ", self.indentation(inner)), close]),
+            keys: Vec::new(),
+        };
+        let operands: Vec<Part<'p>> = args
+            .iter()
+            .enumerate()
+            .map(|(at, arg)| Part { expr: arg, indent: inner, parentheses: self.parentheses(name, arg, at) })
+            .collect();
+        self.plan(operands.into_iter(), joint);
     }
 
     /// Whether JSON Query puts an operand in parentheses.
@@ -96,30 +159,37 @@ impl Printer<'_> {
         self.operators.find(arg.head()?).map(|(level, _)| level)
     }
 
-    fn call(&self, name: &str, args: &[Expr], indent: &str) -> String {
-        let inner = self.indented(indent);
-        let at = if args.len() == 1 { indent } else { &inner };
-        let texts: Vec<String> = args.iter().map(|arg| self.query(arg, at, Parentheses::Without)).collect();
+    /// A single argument stays in the line of its call.
+    fn call(&mut self, name: &str, args: &'p [Expr], indent: usize) {
         let open = format!("{name}(");
-        match texts.as_slice() {
-            [only] => format!("{open}{only})"),
-            _ => {
-                let broken = [&*format!("{open}\n{inner}"), &format!(",\n{inner}"), &format!("\n{indent})")];
-                self.join(&texts, [&open, ", ", ")"], broken)
-            }
-        }
+        let compact = texts([&open, ", ", ")"]);
+        let is_alone = args.len() == 1;
+        let broken = if is_alone { compact.clone() } else { self.broken([&open, ",", ")"], indent) };
+        let joint = Joint { count: args.len(), compact, broken, keys: Vec::new() };
+        self.plan(args.iter().map(|arg| plain(arg, indent + usize::from(!is_alone))), joint);
     }
 
-    fn indented(&self, indent: &str) -> String {
-        format!("{indent}{}", self.options.indentation)
+    /// Brackets and a comma, each item on a line of its own.
+    fn broken(&self, [open, separator, close]: [&str; 3], indent: usize) -> [String; 3] {
+        let (outer, inner) = (self.indentation(indent), self.indentation(indent + 1));
+        [format!("{open}\n{inner}"), format!("{separator}\n{inner}"), format!("\n{outer}{close}")]
     }
 
-    fn join(&self, items: &[String], compact: [&str; 3], broken: [&str; 3]) -> String {
-        match fits(items, compact, self.options.max_line_length) {
-            true => joined(items, compact),
-            false => joined(items, broken),
-        }
+    fn indentation(&self, steps: usize) -> String {
+        self.options.indentation.repeat(steps)
     }
+}
+
+fn plain(expr: &Expr, indent: usize) -> Part<'_> {
+    Part { expr, indent, parentheses: Parentheses::Without }
+}
+
+fn texts(texts: [&str; 3]) -> [String; 3] {
+    texts.map(str::to_owned)
+}
+
+fn strs(texts: &[String; 3]) -> [&str; 3] {
+    [&texts[0], &texts[1], &texts[2]]
 }
 
 /// Whether items in one line, with what stands before, between and after them, are at most so long.
