@@ -20,7 +20,7 @@ const STEP: &str = "  ";
 pub(crate) fn format(text: &str, operators: &Operators, profile: Profile) -> Result<String> {
     let (expr, spans) = parse_with_comments(text, operators, profile)?;
     let comments = comments(text, &spans);
-    let laid_out = Layout { operators, profile, comments: &comments, next: 0 }.query(&expr);
+    let laid_out = Layout::new(operators, profile, &comments).query(&expr);
     // A formatter must not change a query, so this one reads its own text before it hands it out.
     let safe = laid_out.ok().filter(|new| reads_as(new, &expr, &comments, operators, profile));
     Ok(safe.unwrap_or_else(|| text.to_owned()))
@@ -28,7 +28,7 @@ pub(crate) fn format(text: &str, operators: &Operators, profile: Profile) -> Res
 
 /// Prints a query that has no text of its own.
 pub(crate) fn print(expr: &Expr, operators: &Operators) -> Result<String> {
-    Layout { operators, profile: Profile::Pidq, comments: &[], next: 0 }.query(expr)
+    Layout::new(operators, Profile::Pidq, &[]).query(expr)
 }
 
 /// Whether a text has this tree and these comments.
@@ -150,6 +150,7 @@ struct Piece<'q> {
 }
 
 /// What stands in brackets.
+#[derive(Clone, Copy)]
 enum Items<'e> {
     Call(&'e str, &'e [Expr]),
     Array(&'e [Expr]),
@@ -162,14 +163,60 @@ struct Layout<'q> {
     comments: &'q [Comment<'q>],
     /// The first comment that is not written yet.
     next: usize,
+    /// The parts that are begun and wait for a text, the innermost last: a query may be deeper than the call stack.
+    open: Vec<Open<'q>>,
+}
+
+/// A part whose first texts are written.
+enum Open<'q> {
+    Parentheses,
+    Chain(Operation<'q>),
+    List(List<'q>),
+}
+
+/// An operator and its operands.
+struct Operation<'q> {
+    level: usize,
+    row: &'q Row,
+    args: &'q [Expr],
+    indent: usize,
+    pieces: Vec<Piece<'q>>,
+    /// What stands before the operand that is being written.
+    notes: Notes<'q>,
+}
+
+/// Items in brackets.
+struct List<'q> {
+    items: Items<'q>,
+    span: Span,
+    indent: usize,
+    /// Whether a comment within ends a line.
+    breaks: bool,
+    /// Whether the only argument of a call stays in the line of the call: `map({`.
+    hugs: bool,
+    pieces: Vec<Piece<'q>>,
+    /// What stands before the item that is being written.
+    notes: Notes<'q>,
+}
+
+/// What to do next.
+enum Step<'q> {
+    /// Write a part that stands alone, indented by so many steps. `exact`: no white space before it.
+    Part { expr: &'q Expr, indent: usize, exact: bool },
+    /// Hand a text to what waits for it.
+    Text(String),
 }
 
 impl<'q> Layout<'q> {
-    fn query(&mut self, expr: &Expr) -> Result<String> {
+    fn new(operators: &'q Operators, profile: Profile, comments: &'q [Comment<'q>]) -> Layout<'q> {
+        Layout { operators, profile, comments, next: 0, open: Vec::new() }
+    }
+
+    fn query(&mut self, expr: &'q Expr) -> Result<String> {
         let head = self.take(self.begin(expr));
         let mut out: String = head.trailing.iter().chain(&head.own).map(|note| format!("{note}\n")).collect();
         out.push_str(&head.prefix());
-        let mut text = self.slot(expr, "", head.is_empty())?;
+        let mut text = self.part(expr, head.is_empty())?;
         // A dot at the end of a text would be a path without a name.
         if text.ends_with('.') {
             text.pop();
@@ -180,6 +227,21 @@ impl<'q> Layout<'q> {
         out.push_str(&tail.suffix());
         tail.write_lines("", &mut out);
         Ok(out)
+    }
+
+    fn part(&mut self, expr: &'q Expr, exact: bool) -> Result<String> {
+        let mut step = Step::Part { expr, indent: 0, exact };
+        loop {
+            step = match step {
+                Step::Part { expr, indent, exact } => self.slot(expr, indent, exact)?,
+                Step::Text(text) => match self.open.pop() {
+                    Some(Open::Parentheses) => Step::Text(format!("({text})")),
+                    Some(Open::Chain(operation)) => self.add_operand(operation, text),
+                    Some(Open::List(list)) => self.add_item(list, &text),
+                    None => return Ok(text),
+                },
+            };
+        }
     }
 
     // Comments.
@@ -221,71 +283,72 @@ impl<'q> Layout<'q> {
     /// The rules are those of the parser turned round. `(a and b) and c` nests, but where blanks may precede it, it
     /// reads as `a and b and c`. And a chain of three that begins with a parenthesis nests too.
     fn shape(&self, expr: &Expr, exact: bool) -> Shape {
-        let Some((level, row, args)) = self.operation(expr) else { return Shape::default() };
-        let left = self.shape(&args[0], exact);
-        let same = args[0].head() == Some(&*row.name);
-        let looser = left.wrapped || left.level.is_some_and(|inner| inner > level);
-        let left_in_parentheses = looser || (same && row.chain != Chain::Left && !left.opens);
-        let opens = left_in_parentheses || left.opens;
-        match (row.chain, args.len()) {
-            (Chain::Flat, 2) if same && !exact => Shape { wrapped: true, ..Shape::default() },
-            (Chain::Flat, 3..) if same || (exact && opens) => Shape::default(),
-            _ => Shape { level: Some(level), left_in_parentheses, opens, wrapped: false },
+        // A left side is written before what it is the left side of, so the innermost comes first.
+        let mut spine = Vec::new();
+        let mut part = expr;
+        while let Some(operation) = self.operation(part) {
+            spine.push(operation);
+            part = &operation.2[0];
         }
+        let mut shape = Shape::default();
+        while let Some((level, row, args)) = spine.pop() {
+            shape = shape_around(shape, level, row, args, exact);
+        }
+        shape
     }
 
-    /// A part that stands alone: an argument, an item, the whole query.
-    fn slot(&mut self, expr: &Expr, indent: &str, exact: bool) -> Result<String> {
+    fn slot(&mut self, expr: &'q Expr, indent: usize, exact: bool) -> Result<Step<'q>> {
         let shape = self.shape(expr, exact);
         if shape.wrapped {
-            return Ok(format!("({})", self.slot(expr, indent, true)?));
+            return Ok(self.in_parentheses(expr, indent));
         }
-        match shape.level {
-            Some(_) => self.operator(shape, expr, indent, exact),
-            None => self.plain(expr, indent),
+        match (shape.level, self.operation(expr)) {
+            (Some(_), Some((level, row, args))) => {
+                // Only an operator on the left is set off from the operator around it.
+                let inner = indent + usize::from(self.operation(&args[0]).is_some());
+                let (pieces, notes) = (Vec::with_capacity(args.len()), Notes::default());
+                self.open.push(Open::Chain(Operation { level, row, args, indent, pieces, notes }));
+                Ok(self.operand(&args[0], shape.left_in_parentheses, inner, exact))
+            }
+            _ => self.plain(expr, indent),
         }
     }
 
-    fn operator(&mut self, shape: Shape, expr: &Expr, indent: &str, exact: bool) -> Result<String> {
-        let Some((level, row, args)) = self.operation(expr) else { return self.plain(expr, indent) };
-        let inner = format!("{indent}{STEP}");
-        let mut pieces = vec![Piece { notes: Notes::default(), text: self.left(shape, &args[0], indent, exact)? }];
-        for arg in &args[1..] {
-            let notes = self.take(self.begin(arg));
-            let parentheses = self.shape(arg, true).level.is_some_and(|own| own >= level);
-            let text = self.operand(arg, parentheses, &inner, true)?;
-            pieces.push(Piece { text: notes.prefix() + &text, notes });
-        }
-        Ok(chain(&pieces, &row.text, indent, &inner))
+    fn in_parentheses(&mut self, expr: &'q Expr, indent: usize) -> Step<'q> {
+        self.open.push(Open::Parentheses);
+        Step::Part { expr, indent, exact: true }
     }
 
-    /// The left side. Only an operator is set off from the operator around it.
-    fn left(&mut self, shape: Shape, left: &Expr, indent: &str, exact: bool) -> Result<String> {
-        let inner = format!("{indent}{STEP}");
-        let indent = if self.operation(left).is_some() { &inner } else { indent };
-        self.operand(left, shape.left_in_parentheses, indent, exact)
+    fn operand(&mut self, expr: &'q Expr, parentheses: bool, indent: usize, exact: bool) -> Step<'q> {
+        if parentheses { self.in_parentheses(expr, indent) } else { Step::Part { expr, indent, exact } }
     }
 
-    fn operand(&mut self, expr: &Expr, parentheses: bool, indent: &str, exact: bool) -> Result<String> {
-        match parentheses {
-            true => Ok(format!("({})", self.slot(expr, indent, true)?)),
-            false => self.slot(expr, indent, exact),
-        }
+    fn add_operand(&mut self, mut operation: Operation<'q>, text: String) -> Step<'q> {
+        let notes = std::mem::take(&mut operation.notes);
+        operation.pieces.push(Piece { text: notes.prefix() + &text, notes });
+        let Some(arg) = operation.args.get(operation.pieces.len()) else {
+            return Step::Text(chain(&operation.pieces, &operation.row.text, operation.indent));
+        };
+        operation.notes = self.take(self.begin(arg));
+        let parentheses = self.shape(arg, true).level.is_some_and(|own| own >= operation.level);
+        let inner = operation.indent + 1;
+        self.open.push(Open::Chain(operation));
+        self.operand(arg, parentheses, inner, true)
     }
 
     // Everything else.
 
-    fn plain(&mut self, expr: &Expr, indent: &str) -> Result<String> {
-        let Some((name, args)) = call(expr) else { return constant(expr) };
+    fn plain(&mut self, expr: &'q Expr, indent: usize) -> Result<Step<'q>> {
+        let Some((name, args)) = call(expr) else { return constant(expr).map(Step::Text) };
         if let Some(text) = self.getter(name, args) {
-            return Ok(text);
+            return Ok(Step::Text(text));
         }
         match (name, args) {
-            ("array", _) => self.list(Items::Array(args), expr.span, indent),
+            ("array", _) => Ok(self.list(Items::Array(args), expr.span, indent)),
             ("object", [Expr { node: Node::Object(entries), .. }]) => {
-                self.list(Items::Object(entries), expr.span, indent)
+                Ok(self.list(Items::Object(entries), expr.span, indent))
             }
-            _ if is_word(name) => self.list(Items::Call(name, args), expr.span, indent),
+            _ if is_word(name) => Ok(self.list(Items::Call(name, args), expr.span, indent)),
             _ => Err(no_text(name, args.len())),
         }
     }
@@ -302,54 +365,61 @@ impl<'q> Layout<'q> {
         }
     }
 
-    fn list(&mut self, items: Items, span: Span, indent: &str) -> Result<String> {
+    fn list(&mut self, items: Items<'q>, span: Span, indent: usize) -> Step<'q> {
         let breaks = self.breaks(span);
-        // The only argument of a call hugs it: `map({`.
         let hugs = matches!(items, Items::Call(_, [_])) && !breaks;
-        let inner = if hugs { indent.to_owned() } else { format!("{indent}{STEP}") };
-        let pieces = self.pieces(&items, &inner)?;
-        let end = self.take(span.end as usize).at_end();
-        let (line, fits) = one_line(&items.brackets(), &pieces, &end, indent);
-        match !breaks && (hugs || fits || pieces.is_empty()) {
-            true => Ok(line),
-            false => Ok(lines(&items.brackets(), &pieces, &end, indent)),
-        }
+        let (pieces, notes) = (Vec::new(), Notes::default());
+        self.next_item(List { items, span, indent, breaks, hugs, pieces, notes })
     }
 
-    fn pieces(&mut self, items: &Items, inner: &str) -> Result<Vec<Piece<'q>>> {
-        let mut pieces = Vec::new();
-        match items {
-            Items::Call(_, args) => {
-                for arg in *args {
-                    pieces.push(self.piece(arg, inner, pieces.is_empty())?);
-                }
-            }
-            Items::Array(args) => {
-                for arg in *args {
-                    pieces.push(self.piece(arg, inner, true)?);
-                }
-            }
-            Items::Object(entries) => {
-                for (key, value) in *entries {
-                    pieces.push(self.entry(key, value, inner)?);
-                }
-            }
-        }
-        Ok(pieces)
-    }
-
-    /// An argument or item. White space before it is skipped after `(` and in arrays, but not after a comma in a call.
-    fn piece(&mut self, expr: &Expr, inner: &str, exact: bool) -> Result<Piece<'q>> {
-        let notes = self.take(self.begin(expr));
-        let text = self.slot(expr, inner, exact)?;
-        Ok(Piece { text: notes.prefix() + &text, notes })
+    /// Begins the next item. White space before it is skipped after `(` and in arrays, but not after a comma in a call.
+    fn next_item(&mut self, mut list: List<'q>) -> Step<'q> {
+        let at = list.pieces.len();
+        let (item, exact) = match list.items {
+            Items::Call(_, args) => (args.get(at), at == 0),
+            Items::Array(args) => (args.get(at), true),
+            Items::Object(entries) => (entries.get(at).map(|(_, value)| value), false),
+        };
+        let Some(expr) = item else { return self.end_list(&list) };
+        list.notes = self.take(self.begin(expr));
+        let indent = list.indent + usize::from(!list.hugs);
+        self.open.push(Open::List(list));
+        Step::Part { expr, indent, exact }
     }
 
     /// Comments between a key and its value go before the key.
-    fn entry(&mut self, key: &Key, value: &Expr, inner: &str) -> Result<Piece<'q>> {
-        let notes = self.take(self.begin(value));
-        let value = self.slot(value, inner, false)?;
-        Ok(Piece { text: format!("{}{}: {value}", notes.prefix(), property(&key.name)), notes })
+    fn add_item(&mut self, mut list: List<'q>, text: &str) -> Step<'q> {
+        let notes = std::mem::take(&mut list.notes);
+        let key = match list.items {
+            Items::Object(entries) => entries.get(list.pieces.len()).map(|(key, _)| property(&key.name) + ": "),
+            _ => None,
+        };
+        let text = format!("{}{}{text}", notes.prefix(), key.unwrap_or_default());
+        list.pieces.push(Piece { text, notes });
+        self.next_item(list)
+    }
+
+    fn end_list(&mut self, list: &List<'q>) -> Step<'q> {
+        let end = self.take(list.span.end as usize).at_end();
+        let (brackets, indent) = (list.items.brackets(), list.indent * STEP.len());
+        let (line, fits) = one_line(&brackets, &list.pieces, &end, indent);
+        Step::Text(match !list.breaks && (list.hugs || fits || list.pieces.is_empty()) {
+            true => line,
+            false => lines(&brackets, &list.pieces, &end, list.indent),
+        })
+    }
+}
+
+/// How an operator is written whose left side is written so.
+fn shape_around(left: Shape, level: usize, row: &Row, args: &[Expr], exact: bool) -> Shape {
+    let same = args[0].head() == Some(&*row.name);
+    let looser = left.wrapped || left.level.is_some_and(|inner| inner > level);
+    let left_in_parentheses = looser || (same && row.chain != Chain::Left && !left.opens);
+    let opens = left_in_parentheses || left.opens;
+    match (row.chain, args.len()) {
+        (Chain::Flat, 2) if same && !exact => Shape { wrapped: true, ..Shape::default() },
+        (Chain::Flat, 3..) if same || (exact && opens) => Shape::default(),
+        _ => Shape { level: Some(level), left_in_parentheses, opens, wrapped: false },
     }
 }
 
@@ -383,16 +453,17 @@ fn call(expr: &Expr) -> Option<(&str, &[Expr])> {
 }
 
 /// Operands, and the operator between them: in one line, or each on a line that begins with the operator.
-fn chain(pieces: &[Piece], operator: &str, indent: &str, inner: &str) -> String {
+fn chain(pieces: &[Piece], operator: &str, indent: usize) -> String {
+    let inner = STEP.repeat(indent + 1);
     let texts: Vec<String> = pieces.iter().map(|piece| piece.text.clone()).collect();
     let line = ["", &format!(" {operator} "), ""];
     let in_line = |piece: &Piece| !piece.text.contains('\n') && !piece.notes.breaks();
-    if pieces.iter().all(in_line) && fits(&texts, line, WIDTH.saturating_sub(indent.len())) {
+    if pieces.iter().all(in_line) && fits(&texts, line, WIDTH.saturating_sub(indent * STEP.len())) {
         return joined(&texts, line);
     }
     let mut out = String::new();
     for (at, piece) in pieces.iter().enumerate() {
-        piece.notes.write_lines(inner, &mut out);
+        piece.notes.write_lines(&inner, &mut out);
         if at > 0 {
             out.push_str(&format!("\n{inner}{operator} "));
         }
@@ -402,21 +473,21 @@ fn chain(pieces: &[Piece], operator: &str, indent: &str, inner: &str) -> String 
 }
 
 /// All items in one line, and whether that fits the width.
-fn one_line(brackets: &Brackets, pieces: &[Piece], end: &Notes, indent: &str) -> (String, bool) {
+fn one_line(brackets: &Brackets, pieces: &[Piece], end: &Notes, indent: usize) -> (String, bool) {
     let [open, close] = &brackets.one_line;
     let last = end.suffix();
     let close = format!("{}{close}", if pieces.is_empty() { last.trim_start() } else { &last });
     let texts: Vec<String> = pieces.iter().map(|piece| piece.text.clone()).collect();
     let line = joined(&texts, [open, ", ", &close]);
     let in_line = pieces.iter().all(|piece| !piece.text.contains('\n'));
-    let fits = in_line && indent.len() + length16(&line) <= WIDTH;
+    let fits = in_line && indent + length16(&line) <= WIDTH;
     (line, fits)
 }
 
 /// Every item on a line of its own.
-fn lines(brackets: &Brackets, pieces: &[Piece], end: &Notes, indent: &str) -> String {
+fn lines(brackets: &Brackets, pieces: &[Piece], end: &Notes, indent: usize) -> String {
     let [open, close] = &brackets.broken;
-    let inner = format!("{indent}{STEP}");
+    let (outer, inner) = (STEP.repeat(indent), STEP.repeat(indent + 1));
     let mut out = open.to_owned();
     for (at, piece) in pieces.iter().enumerate() {
         out.push_str(if at > 0 { "," } else { "" });
@@ -424,7 +495,7 @@ fn lines(brackets: &Brackets, pieces: &[Piece], end: &Notes, indent: &str) -> St
         out.push_str(&format!("\n{inner}{}", piece.text));
     }
     end.write_lines(&inner, &mut out);
-    out.push_str(&format!("\n{indent}{}{close}", end.prefix()));
+    out.push_str(&format!("\n{outer}{}{close}", end.prefix()));
     out
 }
 
@@ -669,7 +740,7 @@ mod tests {
             let text = random_query(&mut dice, round % 5);
             let Ok((expr, spans)) = parse_with_comments(&text, operators, Profile::Pidq) else { continue };
             let comments = comments(&text, &spans);
-            let layout = Layout { operators, profile: Profile::Pidq, comments: &comments, next: 0 }.query(&expr);
+            let layout = Layout::new(operators, Profile::Pidq, &comments).query(&expr);
             let once = layout.expect(&text);
             assert!(reads_as(&once, &expr, &comments, operators, Profile::Pidq), "{text:?}\nbecame\n{once}");
             assert_eq!(format_once(&once), once, "from {text:?}");
@@ -681,7 +752,7 @@ mod tests {
     #[test]
     fn deep_queries_can_be_printed() {
         let limit = crate::limits::MAX_NESTING;
-        let deep = std::thread::Builder::new().stack_size(1 << 20).spawn(move || {
+        let deep = std::thread::Builder::new().stack_size(256 << 10).spawn(move || {
             for (open, inner, close) in [("f(", "", ")"), ("f(1, ", "2", ")"), ("[", "", "]"), ("{a: ", "1", "}")] {
                 let text = format!("{}{inner}{}", open.repeat(limit), close.repeat(limit));
                 let once = format_once(&text);
