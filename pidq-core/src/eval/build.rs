@@ -79,13 +79,18 @@ impl<'a> Cx<'a> {
 
     /// A text that `write` writes.
     pub(crate) fn text(&mut self, write: impl FnOnce(&mut LimitedText) -> fmt::Result) -> Result<&'a str> {
-        let mut out = LimitedText { text: String::new(), limit: self.limits.string.min(self.limits.memory) };
+        let room = self.limits.memory.saturating_sub(self.held + self.scratch.size());
+        let mut out = LimitedText { text: String::new(), limit: self.limits.string.min(room) };
         if write(&mut out).is_err() {
             let message = format!("The query builds a text of more than {} bytes", out.limit);
             return Err(Error::new(Code::OutOfMemory, message));
         }
         self.spend_bytes(out.text.len())?;
-        self.scratch.text(&out.text).ok_or_else(|| self.out_of_memory())
+        // For a moment the text is there twice.
+        self.hold(out.text.capacity())?;
+        let text = self.scratch.text(&out.text).ok_or_else(|| self.out_of_memory())?;
+        self.release(out.text.capacity());
+        Ok(text)
     }
 
     /// Whether two values are equal, as `==` has it.
@@ -105,8 +110,14 @@ pub(crate) struct LimitedText {
 
 impl fmt::Write for LimitedText {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        if self.text.len() + text.len() > self.limit {
+        let needed = self.text.len() + text.len();
+        if needed > self.limit {
             return Err(fmt::Error);
+        }
+        if needed > self.text.capacity() {
+            // Twice as much each time, but never room for more than is allowed.
+            let wanted = (2 * needed).min(self.limit);
+            self.text.reserve_exact(wanted - self.text.len());
         }
         self.text.push_str(text);
         Ok(())
@@ -122,6 +133,9 @@ pub(crate) struct Entries<'a, T> {
 }
 
 impl<'a, T> Entries<'a, T> {
+    /// Bytes of a key and its value, with the room that growing lists keep.
+    const ROW: usize = 2 * (size_of::<&str>() + size_of::<T>() + 2 * size_of::<u32>());
+
     pub fn new() -> Entries<'a, T> {
         Entries {
             names: Vec::new(),
@@ -145,7 +159,7 @@ impl<'a, T> Entries<'a, T> {
         if let Some(at) = table.find(hash, |at| names[*at as usize] == name) {
             return Ok(*at as usize);
         }
-        cx.hold(size_of::<&str>() + size_of::<T>() + 2 * size_of::<u32>())?;
+        cx.hold(Self::ROW)?;
         table.insert_unique(hash, names.len() as u32, |at| hasher.hash_one(names[*at as usize]));
         names.push(name);
         values.push(make());
@@ -154,7 +168,7 @@ impl<'a, T> Entries<'a, T> {
 
     /// Keys and values in JavaScript's order: array indexes first, ascending.
     pub fn into_order(self, cx: &mut Cx<'a>) -> (Vec<&'a str>, Vec<T>) {
-        cx.release(self.names.len() * (size_of::<&str>() + size_of::<T>() + 2 * size_of::<u32>()));
+        cx.release(self.names.len() * Self::ROW);
         if !write::needs_reordering(&self.names) {
             return (self.names, self.values);
         }

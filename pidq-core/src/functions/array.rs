@@ -414,6 +414,8 @@ fn uniq_by<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Va
 
 fn uniq<'a>(cx: &mut Cx<'a>, input: Value<'a>, _: &'a [Plan]) -> Result<Value<'a>> {
     let array = iterable(cx, input)?;
+    /// Bytes of an item in the table, with the room that a growing table keeps.
+    const ROW: usize = 3 * size_of::<(u64, Value<'_>)>();
     let mut seen: HashTable<(u64, Value<'a>)> = HashTable::new();
     let hasher = DefaultHashBuilder::default();
     let base = cx.mark();
@@ -423,11 +425,11 @@ fn uniq<'a>(cx: &mut Cx<'a>, input: Value<'a>, _: &'a [Plan]) -> Result<Value<'a
         if is_known(cx, &seen, hash, item)? {
             continue;
         }
-        cx.hold(size_of::<(u64, Value<'_>)>())?;
+        cx.hold(ROW)?;
         seen.insert_unique(hash, (hash, item), |(hash, _)| *hash);
         cx.push(item)?;
     }
-    cx.release((seen.len()) * size_of::<(u64, Value<'_>)>());
+    cx.release(seen.len() * ROW);
     cx.list(base)
 }
 

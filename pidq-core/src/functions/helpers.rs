@@ -355,13 +355,22 @@ fn ends_with<'a>(cx: &mut Cx<'a>, args: &[Value<'a>]) -> Result<Value<'a>> {
 }
 
 fn lower<'a>(cx: &mut Cx<'a>, args: &[Value<'a>]) -> Result<Value<'a>> {
-    let Some([text]) = texts(cx, args)? else { return Ok(Value::Null) };
-    cx.text(|out| out.write_str(&text.to_lowercase())).map(Value::String)
+    changed(cx, args, str::to_lowercase)
 }
 
 fn upper<'a>(cx: &mut Cx<'a>, args: &[Value<'a>]) -> Result<Value<'a>> {
+    changed(cx, args, str::to_uppercase)
+}
+
+fn changed<'a>(cx: &mut Cx<'a>, args: &[Value<'a>], change: fn(&str) -> String) -> Result<Value<'a>> {
     let Some([text]) = texts(cx, args)? else { return Ok(Value::Null) };
-    cx.text(|out| out.write_str(&text.to_uppercase())).map(Value::String)
+    // A few letters become longer: the change is made outside of the scratch, with room for that.
+    let bytes = 2 * text.len();
+    cx.spend_bytes(bytes)?;
+    cx.hold(bytes)?;
+    let changed = cx.text(|out| out.write_str(&change(text)))?;
+    cx.release(bytes);
+    Ok(Value::String(changed))
 }
 
 fn trim<'a>(cx: &mut Cx<'a>, args: &[Value<'a>]) -> Result<Value<'a>> {
@@ -597,11 +606,13 @@ fn pick_by<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Va
     for (name, value) in object.iter() {
         cx.spend(1)?;
         if optional(cx, args, 0, value)?.is_truthy() {
+            cx.hold(2 * size_of::<&str>())?;
             names.push(name);
             cx.push(value)?;
         }
     }
     let keys = cx.keys(&names)?;
+    cx.release(2 * size_of::<&str>() * names.len());
     cx.record(keys, base)
 }
 

@@ -9,50 +9,85 @@ use crate::error::Result;
 /// Whether two values are equal: the same primitive, or the same keys with equal values all the way down.
 ///
 /// A list is compared with an object as if its places were keys, as the reference does. Iterative, because a run can
-/// build values of any depth; `spend` is called once for every pair compared below the first.
+/// build values of any depth; `spend` is called for every pair compared below the first, before it is compared, so that
+/// neither time nor memory follows the size of what lies behind the first difference.
 pub(crate) fn is_equal<'a>(a: Value<'a>, b: Value<'a>, mut spend: impl FnMut(u64) -> Result<()>) -> Result<bool> {
-    let mut pairs: Vec<(Value<'a>, Value<'a>)> = Vec::new();
-    let mut next = Some((a, b));
-    while let Some((a, b)) = next {
-        if !is_same_here(a, b, &mut pairs) {
-            return Ok(false);
+    let mut open: Vec<Pairs<'a>> = Vec::new();
+    let mut pair = (a, b);
+    loop {
+        match compare_here(pair.0, pair.1) {
+            Here::Different => return Ok(false),
+            Here::Equal => {}
+            Here::Inside(pairs) => open.push(pairs),
         }
-        next = pairs.pop();
-        spend(u64::from(next.is_some()))?;
+        pair = loop {
+            let Some(innermost) = open.last_mut() else { return Ok(true) };
+            match innermost.next() {
+                Some(Some(pair)) => break pair,
+                Some(None) => return Ok(false),
+                None => drop(open.pop()),
+            }
+        };
+        spend(1 + text_cost(pair.0, pair.1))?;
     }
-    Ok(true)
 }
 
-/// Compares two values without looking into them; what they hold is added to `pairs`.
-fn is_same_here<'a>(a: Value<'a>, b: Value<'a>, pairs: &mut Vec<(Value<'a>, Value<'a>)>) -> bool {
-    match (a, b) {
+/// What two values show without looking into them.
+enum Here<'a> {
+    Different,
+    Equal,
+    /// As far as they go: what they hold is compared pair by pair.
+    Inside(Pairs<'a>),
+}
+
+fn compare_here<'a>(a: Value<'a>, b: Value<'a>) -> Here<'a> {
+    let is_equal = match (a, b) {
         (Value::Undefined, Value::Undefined) | (Value::Null, Value::Null) => true,
         (Value::Bool(a), Value::Bool(b)) => a == b,
         (Value::Number(a), Value::Number(b)) => a.value() == b.value(),
         (Value::String(a), Value::String(b)) => a == b,
-        (Value::Array(a), Value::Array(b)) => pair_items(a, b, pairs),
-        (Value::Object(a), Value::Object(b)) => pair_fields(a, b, pairs),
-        (Value::Array(a), Value::Object(b)) => pair_indexes(a, b, pairs),
-        (Value::Object(a), Value::Array(b)) => pair_indexes(b, a, pairs),
+        (Value::Array(a), Value::Array(b)) if a.len() == b.len() => return Here::Inside(Pairs::Items(a, b, 0)),
+        (Value::Object(a), Value::Object(b)) if a.len() == b.len() => return Here::Inside(Pairs::Fields(a, b, 0)),
+        (Value::Array(a), Value::Object(b)) | (Value::Object(b), Value::Array(a)) if a.len() == b.len() => {
+            return Here::Inside(Pairs::Indexes(a, b, 0));
+        }
         _ => false,
+    };
+    if is_equal { Here::Equal } else { Here::Different }
+}
+
+/// Texts cost what is read of them.
+fn text_cost(a: Value<'_>, b: Value<'_>) -> u64 {
+    match (a, b) {
+        (Value::String(a), Value::String(b)) if a.len() == b.len() => a.len() as u64 / 64,
+        _ => 0,
     }
 }
 
-fn pair_items<'a>(a: Array<'a>, b: Array<'a>, pairs: &mut Vec<(Value<'a>, Value<'a>)>) -> bool {
-    if a.len() != b.len() {
-        return false;
+/// Two containers of the same length, and how many pairs of their values were taken.
+enum Pairs<'a> {
+    Items(Array<'a>, Array<'a>, usize),
+    Fields(Object<'a>, Object<'a>, usize),
+    /// The keys of the object are places of the list.
+    Indexes(Array<'a>, Object<'a>, usize),
+}
+
+impl<'a> Pairs<'a> {
+    /// The next two values; nothing at the end, and no pair where a key of one is missing in the other.
+    fn next(&mut self) -> Option<Option<(Value<'a>, Value<'a>)>> {
+        let (Pairs::Items(_, _, at) | Pairs::Fields(_, _, at) | Pairs::Indexes(_, _, at)) = self;
+        let place = *at;
+        *at += 1;
+        match self {
+            Pairs::Items(a, b, _) => a.get(place).map(|item| Some((item, b.get(place)?))),
+            Pairs::Fields(a, b, _) if place < a.len() => Some(b.get(a.key(place)).map(|other| (a.value(place), other))),
+            Pairs::Indexes(a, b, _) if place < b.len() => {
+                let item = array_index(b.key(place)).and_then(|index| a.get(index as usize));
+                Some(item.map(|item| (item, b.value(place))))
+            }
+            _ => None,
+        }
     }
-    pairs.extend(a.iter().zip(b.iter()));
-    true
-}
-
-fn pair_fields<'a>(a: Object<'a>, b: Object<'a>, pairs: &mut Vec<(Value<'a>, Value<'a>)>) -> bool {
-    a.len() == b.len() && a.iter().all(|(key, value)| b.get(key).map(|other| pairs.push((value, other))).is_some())
-}
-
-fn pair_indexes<'a>(a: Array<'a>, b: Object<'a>, pairs: &mut Vec<(Value<'a>, Value<'a>)>) -> bool {
-    let item = |key: &str| array_index(key).and_then(|index| a.get(index as usize));
-    a.len() == b.len() && b.iter().all(|(key, value)| item(key).map(|item| pairs.push((item, value))).is_some())
 }
 
 /// The order of two values where both are booleans, numbers or texts; nothing for all other pairs.
