@@ -1,5 +1,6 @@
 //! The whole product, as a user meets it. One binary; one file a boundary.
 
+mod allocator;
 mod cli;
 mod columns;
 mod conformance;
@@ -7,6 +8,7 @@ mod errors;
 mod floors;
 mod functions;
 mod generator;
+mod hostile;
 mod language;
 mod limits;
 mod properties;
