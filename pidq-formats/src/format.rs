@@ -1,0 +1,157 @@
+//! The formats, one row each: what they are called, and how they are read and written.
+
+use pidq_core::Value;
+
+use crate::error::{Code, Error, Result};
+use crate::import::Imported;
+use crate::proteus;
+use crate::text::decode_plain;
+
+/// A format of files.
+#[derive(Debug)]
+pub struct Format {
+    /// The name that people type.
+    pub name: &'static str,
+    /// The media type, for HTTP.
+    pub media_type: &'static str,
+    /// The ending of file names, without the dot.
+    pub extension: &'static str,
+    /// One line for the manual.
+    pub summary: &'static str,
+    /// How it is read, where it is.
+    pub read: Option<Reader>,
+    /// How it is written, where it is.
+    pub write: Option<Writer>,
+}
+
+/// How a format is read.
+#[derive(Debug)]
+pub struct Reader {
+    /// What its files are called; one for most formats.
+    pub files: &'static [&'static str],
+    read: fn(&[&[u8]]) -> Result<Imported>,
+}
+
+/// How a format is written.
+#[derive(Debug)]
+pub struct Writer {
+    /// What its files are called; one for most formats.
+    pub files: &'static [&'static str],
+    write: fn(Value<'_>) -> Result<Vec<Vec<u8>>>,
+}
+
+/// A file that was written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Part {
+    /// What it is called.
+    pub name: &'static str,
+    /// What is in it.
+    pub bytes: Vec<u8>,
+}
+
+/// Every format, in the order of the manual.
+pub const FORMATS: &[Format] = &[Format {
+    name: "proteus",
+    media_type: "application/xml",
+    extension: "xml",
+    summary: "Proteus XML 3.3, 4.0 and 4.1, as DEXPI uses it",
+    read: Some(Reader { files: &["drawing.xml"], read: |files| proteus::read(files[0]) }),
+    write: None,
+}];
+
+impl Format {
+    /// The format of this name.
+    ///
+    /// # Errors
+    /// `PQ6009` with the names there are.
+    pub fn find(name: &str) -> Result<&'static Format> {
+        FORMATS.iter().find(|format| format.name == name).ok_or_else(|| {
+            let names: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
+            Error::new(Code::UnknownFormat, format!("no format `{name}`; there are {}", names.join(", ")))
+        })
+    }
+
+    /// The format that a file begins like. Nothing for what is none, and for CSV, which begins like anything.
+    pub fn sniff(bytes: &[u8]) -> Option<&'static Format> {
+        let head = head(bytes);
+        let name = match head.trim_start() {
+            text if text.contains("<PlantModel") => "proteus",
+            text if text.contains("<graphml") => "graphml",
+            text if text.starts_with(['{', '[']) => "node-link",
+            _ => return None,
+        };
+        Format::find(name).ok()
+    }
+
+    /// Reads the files of a drawing.
+    ///
+    /// # Errors
+    /// `PQ6009` when the format cannot be read, `PQ6010` for another number of files, and what the format refuses.
+    pub fn import(&self, files: &[&[u8]]) -> Result<Imported> {
+        let reader = self.read.as_ref().ok_or_else(|| self.cannot("read"))?;
+        if files.len() != reader.files.len() {
+            let message = format!("`{}` is read from {} ({})", self.name, count(reader.files), reader.files.join(", "));
+            return Err(Error::new(Code::WrongParts, message));
+        }
+        (reader.read)(files)
+    }
+
+    /// Writes a graph or a value.
+    ///
+    /// # Errors
+    /// `PQ6009` when the format cannot be written, `PQ6003` and `PQ6004` for values that it has no place for.
+    pub fn export(&self, value: Value<'_>) -> Result<Vec<Part>> {
+        let writer = self.write.as_ref().ok_or_else(|| self.cannot("written"))?;
+        let files = (writer.write)(value)?;
+        Ok(writer.files.iter().zip(files).map(|(name, bytes)| Part { name, bytes }).collect())
+    }
+
+    fn cannot(&self, what: &str) -> Error {
+        Error::new(Code::UnknownFormat, format!("`{}` cannot be {what}", self.name))
+    }
+}
+
+fn count(files: &[&str]) -> String {
+    if files.len() == 1 { "one file".into() } else { format!("{} files", files.len()) }
+}
+
+/// The beginning of a file as text, as well as it can be told.
+fn head(bytes: &[u8]) -> String {
+    let bytes = &bytes[..bytes.len().min(4096)];
+    match decode_plain(bytes) {
+        Ok(text) => text.into_owned(),
+        Err(_) => String::from_utf8_lossy(bytes).into_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_can_do_something_and_has_a_name_of_its_own() {
+        for (index, format) in FORMATS.iter().enumerate() {
+            assert!(format.read.is_some() || format.write.is_some(), "{}", format.name);
+            assert!(!format.summary.is_empty() && format.media_type.contains('/'), "{}", format.name);
+            assert!(FORMATS[..index].iter().all(|other| other.name != format.name), "{}", format.name);
+        }
+    }
+
+    #[test]
+    fn an_unknown_format_and_a_wrong_number_of_files_are_refused() {
+        assert_eq!(Format::find("dwg").expect_err("there is none").code(), Code::UnknownFormat);
+        let proteus = Format::find("proteus").expect("there is one");
+        assert_eq!(proteus.import(&[]).expect_err("no file").code(), Code::WrongParts);
+        assert_eq!(proteus.export(Value::Null).expect_err("not written").code(), Code::UnknownFormat);
+    }
+
+    #[test]
+    fn a_file_is_known_by_its_beginning() {
+        let sniffed = |bytes: &[u8]| Format::sniff(bytes).map(|format| format.name);
+        assert_eq!(sniffed(b"<?xml version='1.0'?>\n<PlantModel xmlns='x'>"), Some("proteus"));
+        let utf_16: Vec<u8> = "\u{FEFF}<PlantModel/>".encode_utf16().flat_map(u16::to_le_bytes).collect();
+        assert_eq!(sniffed(&utf_16), Some("proteus"));
+        assert_eq!(sniffed(b"id,tag"), None);
+        assert_eq!(sniffed(b"\xFF\xD8\xFF"), None);
+    }
+}

@@ -1,0 +1,39 @@
+//! Import and export of P&ID graphs: bytes in, bytes out. No files, no network, no `unsafe`.
+//!
+//! Every format is a row of [`FORMATS`]. What is read becomes a `pid_graph` as JSON text, with all that did not come through
+//! as it was in `metadata.diagnostics`; what is written is any value of [`pidq_core`], a whole graph or the result of a
+//! query.
+//!
+//! ```
+//! use pidq_core::{Graph, Limits, Query};
+//! use pidq_formats::Format;
+//!
+//! let xml = br#"<PlantModel>
+//!   <PlantInformation SchemaVersion="4.1" Units="mm"/>
+//!   <Equipment ID="E1" TagName="T4711" ComponentClass="Tank"/>
+//!   <PipingNetworkSystem ID="L1" TagName="80-W-101">
+//!     <PipingNetworkSegment ID="S1"><Connection FromID="E1"/></PipingNetworkSegment>
+//!   </PipingNetworkSystem>
+//! </PlantModel>"#;
+//! let imported = Format::find("proteus")?.import(&[xml])?;
+//! assert_eq!(imported.diagnostics[0].message, "the end of the segment `S1` joins nothing");
+//!
+//! let graph = Graph::from_json(imported.json)?;
+//! let query = Query::parse(r#".pid_graph.nodes | filter(.node_classification == "equipment.tank") | map(.tag)"#)?;
+//! assert_eq!(query.to_json(&graph, Limits::default())?, r#"["T4711"]"#);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+#![forbid(unsafe_code)]
+
+mod error;
+mod format;
+mod import;
+mod json;
+mod proteus;
+mod text;
+mod xml;
+
+pub use error::{Code, Error, Result};
+pub use format::{FORMATS, Format, Part, Reader, Writer};
+pub use import::{Diagnostic, Finding, Imported, Severity};

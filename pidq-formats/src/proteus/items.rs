@@ -1,0 +1,181 @@
+//! Elements → nodes, and the edges that say who has whom.
+
+use crate::json::{Fields, Json};
+use crate::xml::Element;
+
+use super::facts;
+use super::kinds::{self, Owner, Use};
+use super::plant::{Item, Meaning, Plant};
+
+/// Adds a node for every item, in reading order.
+pub fn add(plant: &mut Plant<'_>) {
+    for element in 1..plant.tree.elements.len() {
+        match plant.becomes(element) {
+            Some(Use::Node(node_type, entity, owner)) => add_item(plant, element, node_type, entity, owner),
+            Some(Use::Signal) => {
+                bind_to_owner(plant, element);
+                plant.name(plant.tree.elements[element].get("ID"), Meaning::Signal(element));
+            }
+            // A part of another item: references to it mean that one.
+            Some(Use::Folded | Use::Annotation) => bind_to_owner(plant, element),
+            None => bind_to_owner(plant, element),
+        }
+    }
+}
+
+/// Elements without an item of their own stand for the item around them.
+fn bind_to_owner(plant: &mut Plant<'_>, element: usize) {
+    // The id of a signal line means the line.
+    let is_signal = plant.becomes(element) == Some(Use::Signal);
+    if let (Some(owner), false) = (plant.owner(element), is_signal) {
+        plant.bind(element, owner);
+    }
+}
+
+fn add_item(plant: &mut Plant<'_>, element: usize, node_type: &'static str, entity: &'static str, owner: Owner) {
+    let it = &plant.tree.elements[element];
+    let parent = plant.owner(element);
+    let id = plant.claim(element);
+    let attributes = facts::attributes(plant, element);
+    let tag = facts::tag(it, &attributes);
+    let ports = facts::ports(plant, element);
+    let item = Item { element, id, parent, node_type, tag, attributes };
+    let mut fields = named(plant, &item, entity);
+    add_place(plant, &item, &mut fields);
+    facts::add_fields(&mut fields, &item.attributes);
+    add_origin(plant, it, &item, &mut fields);
+    if !ports.is_empty() {
+        fields.add("ports", Json::List(ports));
+    }
+    add_cross_page(plant, element, &mut fields);
+    if !item.attributes.is_empty() {
+        fields.add("attributes", Json::List(facts::records(item.attributes.iter().cloned())));
+    }
+    let index = plant.items.len();
+    plant.items.push(item);
+    plant.draft.nodes.push(fields);
+    let id = plant.items[index].id.clone();
+    plant.name(Some(&id), Meaning::Item(index));
+    plant.bind(element, index);
+    own(plant, index, owner);
+}
+
+/// The fields that say what the item is.
+fn named(plant: &Plant<'_>, item: &Item, entity: &str) -> Fields {
+    let element = &plant.tree.elements[item.element];
+    let class = element.get("ComponentClass").unwrap_or(&element.name);
+    let entity = refine(plant, item, entity, class);
+    let mut fields = Fields::default();
+    fields.add("id", Json::text(&item.id));
+    fields.add("tag", Json::text(&item.tag));
+    fields.maybe("qualified_tag", qualified(plant, item).map(Json::Text));
+    fields.add("node_type", Json::text(item.node_type));
+    fields.add("node_classification", Json::Text(format!("{entity}.{}", kinds::snake_case(class))));
+    fields.add("component_class", Json::text(class));
+    fields.maybe_text("component_class_uri", element.get("ComponentClassURI"));
+    fields.maybe_text("component_name", element.get("ComponentName"));
+    fields.maybe("label", label(plant, item).map(Json::Text));
+    fields
+}
+
+fn label(plant: &Plant<'_>, item: &Item) -> Option<String> {
+    let named = facts::value(&item.attributes, &["PipingComponentNameAssignmentClass"]).map(str::to_owned);
+    named.or_else(|| facts::label(plant.tree, item.element, &item.tag))
+}
+
+/// Equipment inside of equipment is a part of it, unless it has nozzles of its own. A valve stays a valve, though version
+/// 3.3 writes control valves as instruments.
+fn refine<'e>(plant: &Plant<'_>, item: &Item, entity: &'e str, class: &str) -> &'e str {
+    let element = &plant.tree.elements[item.element];
+    let has_nozzle = plant.tree.named(item.element, "Nozzle").next().is_some();
+    match element.name.as_str() {
+        "Equipment" if item.parent.is_some() && !has_nozzle => "equipment_component",
+        "ProcessInstrument" if class.to_lowercase().contains("valve") && item.parent.is_some() => "piping_component",
+        "ProcessInstrumentationFunction" if class.ends_with("Valve") => "piping_component",
+        _ => entity,
+    }
+}
+
+/// `P4711-N1`: the tag of the nearest owner that has one, and its own.
+fn qualified(plant: &Plant<'_>, item: &Item) -> Option<String> {
+    if item.tag.is_empty() {
+        return None;
+    }
+    let mut above = item.parent;
+    while let Some(owner) = above.map(|index| &plant.items[index]) {
+        if !owner.tag.is_empty() && owner.tag != item.tag {
+            let is_part = !item.tag.starts_with(&owner.tag);
+            return is_part.then(|| format!("{}-{}", owner.tag, item.tag));
+        }
+        above = owner.parent;
+    }
+    None
+}
+
+fn add_place(plant: &Plant<'_>, item: &Item, fields: &mut Fields) {
+    let bounds = facts::bounds(plant.tree, item.element);
+    let position = facts::position(plant.tree, item.element).map(|point| point.json());
+    let centre = bounds.map(|[x, y, width, height]| [facts::number(x + width / 2.0), facts::number(y + height / 2.0)]);
+    if let Some([x, y]) = position.or(centre) {
+        fields.add("orig_x", x);
+        fields.add("orig_y", y);
+    }
+    if let Some([_, _, width, height]) = bounds {
+        fields.add("orig_bbox_width", facts::number(width));
+        fields.add("orig_bbox_height", facts::number(height));
+    }
+}
+
+/// Owner, line and segment, and the id that outlives revisions.
+fn add_origin(plant: &Plant<'_>, element: &Element, item: &Item, fields: &mut Fields) {
+    fields.maybe_text("parent_id", item.parent.map(|parent| plant.items[parent].id.as_str()));
+    let mut above = item.parent;
+    while let Some(owner) = above.map(|index| &plant.items[index]) {
+        match plant.tree.elements[owner.element].name.as_str() {
+            "PipingNetworkSegment" => fields.add_new("segment", Json::text(&owner.id)),
+            "PipingNetworkSystem" if !owner.tag.is_empty() => fields.add_new("line", Json::text(&owner.tag)),
+            _ => {}
+        }
+        above = owner.parent;
+    }
+    let persistent = plant.tree.named(item.element, "PersistentID").next().map(|(_, element)| element);
+    fields.maybe_text("persistent_id", persistent.and_then(|element| element.get("Identifier")));
+    fields.maybe_text("persistent_id_context", persistent.and_then(|element| element.get("Context")));
+    debug_assert!(element.parent.is_some(), "the root is no item");
+}
+
+/// Where an off-page connector goes on.
+fn add_cross_page(plant: &mut Plant<'_>, element: usize, fields: &mut Fields) {
+    let tree = plant.tree;
+    let mut link = Fields::default();
+    for (index, crossing) in tree.named(element, "CrossPageConnection") {
+        link.maybe_text("drawing_name", crossing.get("DrawingName"));
+        link.maybe_text("link_label", crossing.get("LinkLabel"));
+        let partner = tree.named(index, "LinkedPersistentID").next().map(|(_, partner)| partner);
+        link.maybe_text("linked_persistent_id", partner.and_then(|partner| partner.get("Identifier")));
+        link.maybe_text("linked_context", partner.and_then(|partner| partner.get("Context")));
+    }
+    let references = ["PipeOffPageConnectorReference", "SignalOffPageConnectorReference"];
+    let indexes: Vec<usize> =
+        references.iter().flat_map(|name| tree.named(element, name)).map(|(index, _)| index).collect();
+    for index in indexes {
+        let own = facts::attributes(plant, index);
+        let by_name = |part: &str| own.iter().find(|one| one.name.contains(part)).and_then(|one| one.value.as_deref());
+        link.maybe_text("drawing_name", by_name("Drawing").filter(|name| !name.is_empty()));
+        link.maybe_text("link_label", by_name("ConnectorNumber").filter(|name| !name.is_empty()));
+        link.add_new("attributes", Json::List(facts::records(own.into_iter())));
+    }
+    if !link.is_empty() {
+        fields.add("cross_page", Json::Record(link));
+    }
+}
+
+fn own(plant: &mut Plant<'_>, item: usize, owner: Owner) {
+    let Some(parent) = plant.items[item].parent else { return };
+    let (from, to) = (plant.items[parent].id.clone(), plant.items[item].id.clone());
+    let kind = match owner {
+        Owner::Part => "physically_has_a",
+        Owner::Member => "has_a",
+    };
+    plant.relate(kind, None, &from, &to);
+}

@@ -1,0 +1,249 @@
+//! Segments → pipe edges. A segment's `Connection` names its two ends; its items lie between them in the order of the
+//! flow; an end that is missing is an open end.
+
+use crate::import::Finding;
+use crate::json::{Fields, Json};
+use crate::xml::Element;
+
+use super::facts::{self, Point};
+use super::kinds::{self, Use};
+use super::plant::{Meaning, Plant};
+
+/// Adds the pipe edges of every segment.
+pub fn add(plant: &mut Plant<'_>) {
+    let segments = (0..plant.items.len()).filter(|item| plant.element(*item).name == "PipingNetworkSegment");
+    for segment in segments.collect::<Vec<usize>>() {
+        add_segment(plant, segment);
+    }
+}
+
+/// A stop of a run: what it is called, which port is meant, where it is.
+struct Stop {
+    id: String,
+    item: Option<usize>,
+    port: Option<Json>,
+    at: Option<Point>,
+}
+
+fn add_segment(plant: &mut Plant<'_>, segment: usize) {
+    let element = plant.items[segment].element;
+    let items = inline_items(plant, element);
+    let connections: Vec<&Element> = plant.tree.named(element, "Connection").map(|(_, it)| it).collect();
+    let Some((first, more)) = connections.split_first() else {
+        return add_unconnected(plant, segment, &items);
+    };
+    let lines = centre_lines(plant, element);
+    let from = end(plant, segment, first, Side::From, &lines);
+    let to = end(plant, segment, first, Side::To, &lines);
+    mark_ends(plant, segment, &from, &to);
+    let inner = items.iter().filter(|item| ![from.item, to.item].contains(&Some(**item)));
+    let mut stops: Vec<Stop> = inner.map(|item| stop(plant, *item)).collect();
+    stops.insert(0, from);
+    stops.push(to);
+    add_edges(plant, segment, &stops, lines, "");
+    add_more(plant, segment, more);
+}
+
+/// Further connections of one segment join their ends directly.
+fn add_more(plant: &mut Plant<'_>, segment: usize, connections: &[&Element]) {
+    for (index, connection) in connections.iter().enumerate() {
+        let id = plant.items[segment].id.clone();
+        plant.draft.find(Finding::ExtraConnection, format!("the segment `{id}` has several connections"), &[&id]);
+        let stops = [Side::From, Side::To].map(|side| end(plant, segment, connection, side, &[]));
+        add_edges(plant, segment, &stops, Vec::new(), &format!("{}-", index + 2));
+    }
+}
+
+/// A segment that does not say what it joins.
+fn add_unconnected(plant: &mut Plant<'_>, segment: usize, items: &[usize]) {
+    let id = plant.items[segment].id.clone();
+    let finding = if items.is_empty() { Finding::EmptySegment } else { Finding::NoConnection };
+    plant.draft.find(finding, format!("the segment `{id}` has no connection"), &[&id]);
+    let stops: Vec<Stop> = items.iter().map(|item| stop(plant, *item)).collect();
+    let lines = centre_lines(plant, plant.items[segment].element);
+    add_edges(plant, segment, &stops, lines, "");
+}
+
+/// The items of a segment in the order of the file.
+fn inline_items(plant: &Plant<'_>, element: usize) -> Vec<usize> {
+    let children = plant.tree.children(element).map(|(child, _)| child);
+    let nodes = children.filter(|child| matches!(plant.becomes(*child), Some(Use::Node(..))));
+    nodes.filter_map(|child| plant.item_of(child)).collect()
+}
+
+fn centre_lines(plant: &Plant<'_>, element: usize) -> Vec<Vec<Point>> {
+    let lines = plant.tree.named(element, "CenterLine").map(|(line, _)| facts::polyline(plant.tree, line));
+    lines.filter(|line| !line.is_empty()).collect()
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Side {
+    From,
+    To,
+}
+
+impl Side {
+    /// Names in the file of the item and of its port, and what an open end on this side is called.
+    fn names(self) -> [&'static str; 3] {
+        match self {
+            Side::From => ["FromID", "FromNode", "start"],
+            Side::To => ["ToID", "ToNode", "end"],
+        }
+    }
+
+    /// Where a pipe that is open on this side ends on the drawing.
+    fn tip(self, lines: &[Vec<Point>]) -> Option<Point> {
+        match self {
+            Side::From => lines.first()?.first().cloned(),
+            Side::To => lines.last()?.last().cloned(),
+        }
+    }
+}
+
+fn end(plant: &mut Plant<'_>, segment: usize, connection: &Element, side: Side, lines: &[Vec<Point>]) -> Stop {
+    let [id_name, port_name, word] = side.names();
+    let port = connection.get(port_name).map(Json::guess);
+    match connection.get(id_name) {
+        None => open_end(plant, segment, side, word, lines),
+        Some(id) => match plant.meaning(id) {
+            Some(Meaning::Item(item)) => Stop { port, ..stop(plant, item) },
+            // Dangling or a signal line: kept as the file has it.
+            _ => dangling(plant, segment, id, port),
+        },
+    }
+}
+
+fn open_end(plant: &mut Plant<'_>, segment: usize, side: Side, word: &str, lines: &[Vec<Point>]) -> Stop {
+    let at = side.tip(lines);
+    let of = plant.items[segment].id.clone();
+    let id = plant.add_end(&format!("{of}-{word}"), "open_end", at.clone());
+    plant.draft.find(Finding::OpenEnd, format!("the {word} of the segment `{of}` joins nothing"), &[&of, &id]);
+    Stop { id, item: None, port: None, at }
+}
+
+fn dangling(plant: &mut Plant<'_>, segment: usize, id: &str, port: Option<Json>) -> Stop {
+    let of = plant.items[segment].id.clone();
+    plant.draft.find(
+        Finding::DanglingReference,
+        format!("the segment `{of}` joins `{id}`, which is no item"),
+        &[&of, id],
+    );
+    Stop { id: id.to_owned(), item: None, port, at: None }
+}
+
+fn stop(plant: &Plant<'_>, item: usize) -> Stop {
+    let it = &plant.items[item];
+    Stop { id: it.id.clone(), item: Some(item), port: None, at: place(plant, item) }
+}
+
+fn place(plant: &Plant<'_>, item: usize) -> Option<Point> {
+    let digits = |key| match plant.draft.nodes[item].get(key) {
+        Some(Json::Number(digits)) => Some(digits.clone()),
+        _ => None,
+    };
+    Some(Point { x: digits("orig_x")?, y: digits("orig_y")? })
+}
+
+/// The segment itself knows where it begins and ends.
+fn mark_ends(plant: &mut Plant<'_>, segment: usize, from: &Stop, to: &Stop) {
+    let id = plant.items[segment].id.clone();
+    plant.relate("starts_at", None, &id, &from.id);
+    plant.relate("ends_at", None, &id, &to.id);
+}
+
+/// One edge between each stop and the next.
+fn add_edges(plant: &mut Plant<'_>, segment: usize, stops: &[Stop], lines: Vec<Vec<Point>>, prefix: &str) {
+    let mut paths = share_out(lines, stops);
+    for (index, pair) in stops.windows(2).enumerate() {
+        let mut edge = Fields::default();
+        edge.add("id", Json::Text(format!("{}/{prefix}{}", plant.items[segment].id, index + 1)));
+        edge.add("edge_type", Json::text("physically_connected_to"));
+        edge.add("edge_classification", Json::Text(class(plant, segment)));
+        edge.add("from", Json::text(&pair[0].id));
+        edge.add("to", Json::text(&pair[1].id));
+        edge.maybe("from_port", pair[0].port.clone().or_else(|| port(plant, &pair[0], "FlowOut")));
+        edge.maybe("to_port", pair[1].port.clone().or_else(|| port(plant, &pair[1], "FlowIn")));
+        edge.add("direction", Json::text(direction(plant, segment)));
+        add_segment_fields(plant, segment, &mut edge);
+        add_geometry(&mut edge, &pair[0], &pair[1], std::mem::take(&mut paths[index]));
+        plant.draft.edges.push(edge);
+    }
+}
+
+fn class(plant: &Plant<'_>, segment: usize) -> String {
+    let class = plant.element(segment).get("ComponentClass").unwrap_or("PipingNetworkSegment");
+    format!("piping.{}", kinds::snake_case(class))
+}
+
+fn port(plant: &Plant<'_>, stop: &Stop, way: &str) -> Option<Json> {
+    facts::flow_port(plant.tree, plant.items[stop.item?].element, way)
+}
+
+/// A segment with dual flow is passed both ways.
+fn direction(plant: &Plant<'_>, segment: usize) -> &'static str {
+    let says_dual = plant.element(segment).get("DualFlow").is_some_and(|text| text.eq_ignore_ascii_case("true"));
+    let attributes = &plant.items[segment].attributes;
+    let specialised =
+        attributes.iter().any(|one| one.value.as_deref().is_some_and(|value| value.starts_with("DualFlow")));
+    if says_dual || specialised { "both" } else { "forward" }
+}
+
+/// What the segment says, and else its line.
+fn add_segment_fields(plant: &Plant<'_>, segment: usize, edge: &mut Fields) {
+    let it = &plant.items[segment];
+    edge.add("segment", Json::text(&it.id));
+    let line = it.parent.filter(|parent| plant.items[*parent].node_type == "piping_network_system");
+    if let Some(line) = line.map(|line| &plant.items[line]).filter(|line| !line.tag.is_empty()) {
+        edge.add("line", Json::text(&line.tag));
+    }
+    for owner in std::iter::once(segment).chain(line) {
+        for key in ["nominal_diameter", "piping_class", "fluid_code"] {
+            edge.maybe(key, plant.draft.nodes[owner].get(key).cloned());
+        }
+    }
+}
+
+fn add_geometry(edge: &mut Fields, from: &Stop, to: &Stop, path: Vec<Point>) {
+    let first = path.first().or(from.at.as_ref());
+    let last = path.last().or(to.at.as_ref());
+    for (point, [x_key, y_key]) in [(first, ["orig_from_x", "orig_from_y"]), (last, ["orig_to_x", "orig_to_y"])] {
+        if let Some([x, y]) = point.map(Point::json) {
+            edge.add(x_key, x);
+            edge.add(y_key, y);
+        }
+    }
+    if path.len() > 1 {
+        edge.add("orig_path", Json::List(path.iter().map(|point| Json::List(point.json().into())).collect()));
+    }
+}
+
+/// Which centre line belongs to which edge: in order where there are as many, and else to the edge that it lies nearest.
+fn share_out(lines: Vec<Vec<Point>>, stops: &[Stop]) -> Vec<Vec<Point>> {
+    let edges = stops.len().saturating_sub(1);
+    if lines.len() == edges {
+        return lines;
+    }
+    let mut paths = vec![Vec::new(); edges];
+    for line in lines {
+        let nearest = (0..edges).min_by(|a, b| {
+            let cost = |edge: &usize| distance(&line, &stops[*edge], &stops[edge + 1]);
+            cost(a).total_cmp(&cost(b))
+        });
+        if let Some(edge) = nearest {
+            paths[edge].extend(line);
+        }
+    }
+    paths
+}
+
+/// How far the ends of a line are from two stops. A stop without a place is far from everything.
+fn distance(line: &[Point], from: &Stop, to: &Stop) -> f64 {
+    let gap = |point: Option<&Point>, stop: &Stop| match (point, &stop.at) {
+        (Some(point), Some(at)) => {
+            let ((x, y), (to_x, to_y)) = (point.xy(), at.xy());
+            (x - to_x).hypot(y - to_y)
+        }
+        _ => 1e6,
+    };
+    gap(line.first(), from) + gap(line.last(), to)
+}

@@ -1,0 +1,331 @@
+//! What the import of Proteus XML promises, on small plants of our own and, where they are at hand, on real drawings.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use super::*;
+
+/// A tank feeds a pump through a valve; the discharge is open; a level loop closes the valve.
+const PLANT: &str = include_str!("../../tests/data/plant.xml");
+
+fn import(xml: &str) -> Imported {
+    read(xml.as_bytes()).expect("it is Proteus")
+}
+
+fn graph(imported: &Imported) -> Value {
+    serde_json::from_str(&imported.json).expect("it is JSON")
+}
+
+fn rows<'v>(graph: &'v Value, list: &str) -> &'v [Value] {
+    graph["pid_graph"][list].as_array().expect("a list")
+}
+
+fn node<'v>(graph: &'v Value, id: &str) -> &'v Value {
+    rows(graph, "nodes").iter().find(|node| node["id"] == id).expect("the node is there")
+}
+
+/// `from > to` of all edges of a type or a class.
+fn edges(graph: &Value, kind: &str) -> BTreeSet<String> {
+    let wanted = rows(graph, "edges").iter().filter(|edge| {
+        edge["edge_type"] == kind || edge["edge_classification"].as_str().is_some_and(|class| class.ends_with(kind))
+    });
+    wanted
+        .map(|edge| format!("{} > {}", edge["from"].as_str().unwrap_or("?"), edge["to"].as_str().unwrap_or("?")))
+        .collect()
+}
+
+fn codes(imported: &Imported) -> BTreeSet<&'static str> {
+    let warnings = imported.diagnostics.iter().filter(|one| one.finding.severity() == crate::Severity::Warning);
+    warnings.map(|one| one.finding.code()).collect()
+}
+
+#[track_caller]
+fn check_edges(kind: &str, expected: &[&str]) {
+    let found = edges(&graph(&import(PLANT)), kind);
+    assert_eq!(found, expected.iter().map(|text| (*text).to_owned()).collect(), "{kind}");
+}
+
+/// A plant of one segment.
+fn segment(inside: &str) -> Imported {
+    import(&format!(
+        "<PlantModel><PlantInformation SchemaVersion='4.0.1'/><PipingNetworkSystem ID='L'>\
+         <PipingNetworkSegment ID='S'>{inside}</PipingNetworkSegment></PipingNetworkSystem></PlantModel>"
+    ))
+}
+
+#[track_caller]
+fn check_run(inside: &str, expected: &[&str]) {
+    let found = edges(&graph(&segment(inside)), "physically_connected_to");
+    assert_eq!(found, expected.iter().map(|text| (*text).to_owned()).collect(), "{inside}");
+}
+
+#[test]
+fn a_run_goes_from_its_first_end_through_its_items_to_its_second() {
+    check_edges("physically_connected_to", &["T-1-N1 > V-1", "V-1 > C-1", "C-1 > P-1-N1", "P-1-N2 > S-2-end"]);
+}
+
+#[test]
+fn an_end_of_a_run_may_be_one_of_its_own_items_wherever_it_stands() {
+    let items = "<PipingComponent ID='A'/><PipingComponent ID='B'/>";
+    check_run(&format!("{items}<Connection FromID='B' ToID='X'/>"), &["B > A", "A > X"]);
+    check_run(&format!("{items}<Connection FromID='X' ToID='A'/>"), &["X > B", "B > A"]);
+    check_run(&format!("{items}<Connection FromID='A' ToID='B'/>"), &["A > B"]);
+}
+
+#[test]
+fn an_end_that_joins_nothing_is_an_open_end() {
+    check_run("<PipingComponent ID='A'/><Connection FromID='A'/>", &["A > S-end"]);
+    check_run("<PipingComponent ID='A'/><Connection ToID=''/>", &["S-start > A", "A > S-end"]);
+    check_run("<Connection/>", &["S-start > S-end"]);
+    let imported =
+        segment("<Connection/><CenterLine><Coordinate X='1' Y='2.50'/><Coordinate X='3' Y='4'/></CenterLine>");
+    let graph = graph(&imported);
+    let end = node(&graph, "S-start");
+    assert_eq!(end["node_classification"], "reference.open_end");
+    assert_eq!((end["synthetic"].as_bool(), end["orig_y"].to_string()), (Some(true), "2.5".into()));
+    assert!(codes(&imported).contains("I004"));
+}
+
+#[test]
+fn a_segment_without_a_connection_joins_its_items_and_nothing_else() {
+    check_run("<PipingComponent ID='A'/><PipingComponent ID='B'/>", &["A > B"]);
+    check_run("", &[]);
+    assert!(codes(&segment("")).contains("I006"));
+    assert!(codes(&segment("<PipingComponent ID='A'/>")).contains("I007"));
+}
+
+#[test]
+fn a_reference_to_nothing_is_kept_and_told() {
+    let imported = segment("<Connection FromID='GHOST' ToID='L'/>");
+    assert!(edges(&graph(&imported), "physically_connected_to").contains("GHOST > L"));
+    assert!(codes(&imported).contains("I003"));
+}
+
+#[test]
+fn pipes_know_their_line_and_their_direction() {
+    let graph = graph(&import(PLANT));
+    let pipe = rows(&graph, "edges").iter().find(|edge| edge["from"] == "V-1").expect("a pipe");
+    assert_eq!(
+        (&pipe["line"], &pipe["nominal_diameter"], &pipe["fluid_code"]),
+        (&"80-W-101".into(), &80.into(), &"W".into())
+    );
+    assert_eq!((&pipe["direction"], &pipe["segment"]), (&"forward".into(), &"S-1".into()));
+    let open = rows(&graph, "edges").iter().find(|edge| edge["from"] == "P-1-N2").expect("a pipe");
+    assert_eq!(open["direction"], "both");
+}
+
+#[test]
+fn pipes_name_the_ports_they_use_and_point_0_is_no_port() {
+    let graph = graph(&import(PLANT));
+    let pipe = rows(&graph, "edges").iter().find(|edge| edge["from"] == "T-1-N1").expect("a pipe");
+    assert_eq!((&pipe["from_port"], &pipe["to_port"]), (&1.into(), &1.into()));
+    let ports = node(&graph, "V-1")["ports"].as_array().expect("ports");
+    let flows: Vec<_> = ports.iter().map(|port| (port["index"].as_u64(), port["flow"].as_str())).collect();
+    assert_eq!(flows, [(Some(1), Some("in")), (Some(2), Some("out"))]);
+}
+
+#[test]
+fn equipment_has_its_nozzles_and_chambers() {
+    check_edges("physically_has_a", &["T-1 > T-1-N1", "T-1 > T-1-C1", "P-1 > P-1-N1", "P-1 > P-1-N2"]);
+    let graph = graph(&import(PLANT));
+    assert_eq!(node(&graph, "T-1-C1")["node_classification"], "equipment_component.chamber");
+    assert_eq!(node(&graph, "T-1")["node_classification"], "equipment.tank");
+}
+
+#[test]
+fn tags_are_read_or_made_of_their_parts() {
+    let graph = graph(&import(PLANT));
+    for (id, tag, qualified) in [
+        ("T-1", "T4711", Value::Null),
+        ("T-1-N1", "N1", "T4711-N1".into()),
+        ("P-1", "P4712A", Value::Null),
+        ("L-1", "80-W-101", Value::Null),
+        ("LC", "LICA 4711", Value::Null),
+        ("V-1", "", Value::Null),
+    ] {
+        let node = node(&graph, id);
+        assert_eq!((&node["tag"], &node["qualified_tag"]), (&tag.into(), &qualified), "{id}");
+    }
+    assert_eq!(node(&graph, "V-1")["label"], "73KH12");
+}
+
+#[test]
+fn both_sides_of_a_relation_give_one_edge() {
+    check_edges("is_located_in", &["T-1-N1 > T-1-C1", "LS > T-1-C1"]);
+    check_edges("is_fulfilled_by", &["LA > AS"]);
+    check_edges("refers_to", &["AS-V > V-1"]);
+}
+
+#[test]
+fn a_signal_line_joins_what_the_associations_say() {
+    check_edges("signal_conveying_function", &["LS > LC", "LC > LA"]);
+    let imported = import(PLANT);
+    let graph = graph(&imported);
+    let line = rows(&graph, "edges").iter().find(|edge| edge["id"] == "SIG-2").expect("a line");
+    assert_eq!((&line["drawn_to"], &line["parent_id"]), (&"AS-A".into(), &"LC".into()));
+    assert!(codes(&imported).contains("I009"));
+}
+
+#[test]
+fn a_valve_knows_how_its_actuator_fails() {
+    assert_eq!(node(&graph(&import(PLANT)), "V-1")["fail_action"], "FailClose");
+}
+
+#[test]
+fn off_page_connectors_know_where_they_go_on() {
+    let graph = graph(&import(PLANT));
+    let link = &node(&graph, "OPC")["cross_page"];
+    assert_eq!((&link["drawing_name"], &link["link_label"]), (&"SHEET-2".into(), &"A1".into()));
+    assert_eq!(link["linked_persistent_id"], "OTHER-OPC");
+}
+
+#[test]
+fn attributes_keep_language_unit_and_number() {
+    let graph = graph(&import(PLANT));
+    let attributes = node(&graph, "T-1")["attributes"].as_array().expect("attributes");
+    let named: Vec<_> = attributes.iter().filter(|one| one["name"] == "Service").collect();
+    assert_eq!((named.len(), &named[0]["language"], &named[1]["value"]), (2, &"en".into(), &"Speisewasser".into()));
+    let volume = attributes.iter().find(|one| one["name"] == "Volume").expect("the volume");
+    assert_eq!((volume["value"].to_string(), &volume["unit"]), ("26.5".into(), &"MetreCubed".into()));
+    assert!(import(PLANT).json.contains("26.50"), "digits are those of the file");
+}
+
+#[test]
+fn ids_that_come_twice_are_kept_apart() {
+    let imported =
+        segment("<PipingComponent ID='A'/><PipingComponent ID='A'/><PipingComponent/><Connection ToID='A'/>");
+    let nodes = graph(&imported);
+    let ids: BTreeSet<&str> = rows(&nodes, "nodes").iter().filter_map(|node| node["id"].as_str()).collect();
+    assert_eq!(ids.len(), imported.nodes);
+    assert!(ids.contains("A#2"));
+    assert!(codes(&imported).is_superset(&["I001", "I002"].into()));
+}
+
+#[test]
+fn version_3_3_names_members_by_short_ids() {
+    let graph = graph(&import(
+        "<PlantModel><PlantInformation SchemaVersion='3.3.3'/><InstrumentComponent ID='SP12345678' TagName='LI 1'/>\
+         <InstrumentLoop ID='LOOP'><Association Type='is a collection including' TagName='12345678'/></InstrumentLoop>\
+         </PlantModel>",
+    ));
+    assert!(edges(&graph, "has_a").contains("LOOP > SP12345678"));
+}
+
+#[test]
+fn elements_that_nobody_knows_are_nodes_when_they_have_an_id_and_told_when_not() {
+    let imported = import("<PlantModel><Widget ID='W' ComponentClass='BigWidget'/><Gadget/></PlantModel>");
+    assert_eq!(node(&graph(&imported), "W")["node_classification"], "other.big_widget");
+    assert!(
+        imported.diagnostics.iter().any(|one| one.finding == Finding::UnknownElement && one.message.contains("Gadget"))
+    );
+}
+
+#[test]
+fn what_is_not_proteus_is_refused() {
+    for (xml, code) in [
+        ("<svg/>", Code::NotProteus),
+        ("{\"pid_graph\": {}}", Code::NotXml),
+        ("", Code::NotXml),
+        ("<PlantModel>", Code::NotXml),
+        ("<!DOCTYPE a [<!ENTITY x 'y'>]><PlantModel/>", Code::Entity),
+    ] {
+        assert_eq!(read(xml.as_bytes()).expect_err(xml).code(), code, "{xml}");
+    }
+}
+
+#[test]
+fn an_empty_plant_is_an_empty_graph() {
+    let imported = import("<PlantModel/>");
+    assert_eq!((imported.nodes, imported.edges), (0, 0));
+    assert_eq!(graph(&imported)["pid_graph"]["metadata"]["schema_version"], "1.0.0");
+}
+
+#[test]
+fn the_encoding_of_the_file_does_not_matter() {
+    let text = "<PlantModel><Equipment ID='E' TagName='Behälter'/></PlantModel>";
+    let utf_16: Vec<u8> = format!("\u{FEFF}{text}").encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let latin_1: Vec<u8> =
+        format!("<?xml version='1.0' encoding='iso-8859-1'?>{text}").chars().map(|c| c as u8).collect();
+    let marked = format!("\u{FEFF}{text}").into_bytes();
+    for bytes in [utf_16, latin_1, marked] {
+        assert_eq!(node(&graph(&read(&bytes).expect("it is Proteus")), "E")["tag"], "Behälter");
+    }
+}
+
+/// The real drawings, where they are at hand.
+fn drawings() -> Vec<(String, Vec<u8>)> {
+    let beside = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../shared/data");
+    let folder = std::env::var_os("PIDQ_TEST_DRAWINGS").map_or(beside, PathBuf::from);
+    let mut found = Vec::new();
+    for folder in [folder.join("proteus"), folder] {
+        let Ok(entries) = std::fs::read_dir(&folder) else { continue };
+        let paths = entries.filter_map(|entry| entry.ok().map(|entry| entry.path()));
+        let is_xml = |path: &PathBuf| path.extension().is_some_and(|end| end.eq_ignore_ascii_case("xml"));
+        found.extend(
+            paths.filter(is_xml).filter_map(|path| Some((path.display().to_string(), std::fs::read(path).ok()?))),
+        );
+    }
+    if found.is_empty() {
+        eprintln!("SKIPPED: no drawings in ../shared/data and none in PIDQ_TEST_DRAWINGS");
+    }
+    found.sort();
+    found
+}
+
+/// How often an element begins, counted without the reader, and not in the catalogue of shapes.
+fn count(text: &str, name: &str) -> usize {
+    let (before, rest) = text.split_once("<ShapeCatalogue").unwrap_or((text, ""));
+    let after = rest.split_once("</ShapeCatalogue>").map_or("", |(_, after)| after);
+    let start = format!("<{name}");
+    let starts = |text: &str| {
+        let opened = text.split(&start).skip(1);
+        opened.filter(|rest| rest.starts_with([' ', '>', '/', '\n', '\r', '\t'])).count()
+    };
+    starts(before) + starts(after)
+}
+
+#[test]
+fn of_a_real_drawing_every_item_pipe_and_signal_comes_through() {
+    for (path, bytes) in drawings() {
+        let imported = read(&bytes).expect("it is Proteus");
+        let text = String::from_utf8(bytes).expect("it is UTF-8");
+        let graph = graph(&imported);
+        let of_kind = |wanted: fn(kinds::Use) -> bool| -> usize {
+            kinds::KINDS.iter().filter(|kind| wanted(kind.becomes)).map(|kind| count(&text, kind.element)).sum()
+        };
+        let made = rows(&graph, "nodes").iter().filter(|node| node["synthetic"] == true).count();
+        let items = of_kind(|kind| matches!(kind, kinds::Use::Node(..)));
+        assert_eq!(imported.nodes, items + made, "{path}: items");
+        let signals = rows(&graph, "edges")
+            .iter()
+            .filter(|edge| edge["edge_classification"].as_str().is_some_and(|class| class.starts_with("signal_line.")));
+        assert_eq!(signals.count(), of_kind(|kind| kind == kinds::Use::Signal), "{path}: signal lines");
+        check_segments(&graph, &text, &path);
+        let ids: BTreeSet<&str> = rows(&graph, "nodes").iter().filter_map(|node| node["id"].as_str()).collect();
+        assert_eq!(ids.len(), imported.nodes, "{path}: ids");
+    }
+}
+
+/// Every segment with a connection gives one pipe more than it has items between its ends.
+fn check_segments(graph: &Value, text: &str, path: &str) {
+    let segments = text.split("<PipingNetworkSegment").skip(1).map(|rest| rest.split("</PipingNetworkSegment").next());
+    let mut expected = 0;
+    for segment in segments.flatten().filter(|segment| count(segment, "Connection") > 0) {
+        let items = ["PipingComponent", "PipeConnectorSymbol", "PipeOffPageConnector", "ProcessInstrument"];
+        let inside: Vec<&str> = items.iter().flat_map(|name| ids_of(segment, name)).collect();
+        let (_, connection) = segment.split_once("<Connection ").unwrap_or(("", ""));
+        let connection = connection.split('>').next().unwrap_or("");
+        let ends = inside.iter().filter(|id| connection.contains(&format!("ID=\"{id}\""))).count();
+        expected += 1 + inside.len() - ends;
+    }
+    let pipes = rows(graph, "edges").iter().filter(|edge| edge["edge_type"] == "physically_connected_to").count();
+    assert_eq!(pipes, expected, "{path}: pipes");
+}
+
+fn ids_of<'t>(text: &'t str, name: &str) -> Vec<&'t str> {
+    let start = format!("<{name}");
+    let opened = text.split(&start).skip(1).filter(|rest| rest.starts_with(char::is_whitespace));
+    opened.filter_map(|rest| rest.split_once(" ID=\"")?.1.split('"').next()).collect()
+}

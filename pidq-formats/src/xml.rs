@@ -1,0 +1,318 @@
+//! XML → the elements that a format wants, read in one pass. What it does not want is counted and never stored.
+//!
+//! The document is trusted with nothing: no entity but the five of XML and numbers is known, a document type is never
+//! read and one that declares anything is refused, depth and the number of attributes are bounded.
+
+use std::collections::BTreeMap;
+
+use quick_xml::Reader;
+use quick_xml::events::{BytesStart, Event};
+
+use crate::error::{Code, Error, Result};
+
+/// Levels of nesting of a document. Proteus needs about twelve.
+pub const MAX_DEPTH: usize = 128;
+/// Attributes of one element.
+pub const MAX_ATTRIBUTES: usize = 1024;
+
+/// The elements that were wanted, in reading order: a parent comes before its children.
+#[derive(Debug, Default)]
+pub struct Tree {
+    pub elements: Vec<Element>,
+    /// Names of elements that were not wanted, and how often they came. What is inside them is not counted.
+    pub skipped: BTreeMap<String, usize>,
+    /// Whether there was a document type, which was not read.
+    pub had_doctype: bool,
+}
+
+/// An element: its name without a prefix, its attributes, its own text.
+#[derive(Debug)]
+pub struct Element {
+    pub name: String,
+    pub attributes: Vec<(String, String)>,
+    pub text: String,
+    pub parent: Option<usize>,
+    pub children: Vec<usize>,
+}
+
+impl Element {
+    /// The value of an attribute that is there and not blank.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.attribute(name).filter(|value| !value.trim().is_empty())
+    }
+
+    /// The value of an attribute that is there.
+    pub fn attribute(&self, name: &str) -> Option<&str> {
+        self.attributes.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
+    }
+}
+
+impl Tree {
+    /// Reads a document; `wanted` says for each name whether the element is stored with what is in it.
+    ///
+    /// # Errors
+    /// `PQ6001` not XML, `PQ6006` entities, `PQ6007` too many attributes, `PQ6008` too deep; all with the line.
+    pub fn read(text: &str, wanted: fn(&str) -> bool) -> Result<Tree> {
+        let mut reader = Reader::from_str(text);
+        let mut build = Build { wanted, tree: Tree::default(), open: Vec::new(), skipping: 0 };
+        loop {
+            let before = reader.buffer_position();
+            let event = reader.read_event().map_err(|error| Error::new(Code::NotXml, error.to_string()));
+            let step = event.and_then(|event| build.take(event));
+            match step.map_err(|error| error.with_line(line(text, before)))? {
+                Step::On => {}
+                Step::End => return Ok(build.tree),
+            }
+        }
+    }
+
+    /// The children of an element.
+    pub fn children(&self, index: usize) -> impl Iterator<Item = (usize, &Element)> {
+        self.elements[index].children.iter().map(|child| (*child, &self.elements[*child]))
+    }
+
+    /// The children of an element that have a name.
+    pub fn named<'t>(&'t self, index: usize, name: &'t str) -> impl Iterator<Item = (usize, &'t Element)> {
+        self.children(index).filter(move |(_, child)| child.name == name)
+    }
+}
+
+fn line(text: &str, byte: u64) -> usize {
+    let byte = usize::try_from(byte).unwrap_or(usize::MAX).min(text.len());
+    1 + text.as_bytes()[..byte].iter().filter(|byte| **byte == b'\n').count()
+}
+
+enum Step {
+    On,
+    End,
+}
+
+struct Build {
+    wanted: fn(&str) -> bool,
+    tree: Tree,
+    open: Vec<usize>,
+    /// How deep we are inside an element that is not wanted; 0 outside.
+    skipping: usize,
+}
+
+impl Build {
+    fn take(&mut self, event: Event<'_>) -> Result<Step> {
+        match event {
+            Event::Start(start) => self.start(&start)?,
+            Event::Empty(start) => {
+                self.start(&start)?;
+                self.end();
+            }
+            Event::End(_) => self.end(),
+            Event::Text(text) => self.text(&text.xml10_content())?,
+            Event::CData(text) => self.text(&text.xml10_content())?,
+            Event::GeneralRef(name) => self.text(&expand(&name.into_inner())?)?,
+            Event::DocType(text) => self.doctype(&text.into_inner())?,
+            Event::Comment(_) | Event::PI(_) | Event::Decl(_) => {}
+            Event::Eof => return self.finish(),
+        }
+        Ok(Step::On)
+    }
+
+    fn start(&mut self, start: &BytesStart<'_>) -> Result<()> {
+        if self.open.len() + self.skipping >= MAX_DEPTH {
+            return Err(Error::new(Code::TooDeep, format!("elements are nested deeper than {MAX_DEPTH} levels")));
+        }
+        let name = start.local_name().into_inner();
+        if self.skipping > 0 || !(self.wanted)(name) {
+            self.skip(name);
+            return Ok(());
+        }
+        self.store(name, start)
+    }
+
+    fn skip(&mut self, name: &str) {
+        if self.skipping == 0 {
+            *self.tree.skipped.entry(name.to_owned()).or_default() += 1;
+        }
+        self.skipping += 1;
+    }
+
+    fn store(&mut self, name: &str, start: &BytesStart<'_>) -> Result<()> {
+        let index = self.tree.elements.len();
+        let parent = self.open.last().copied();
+        match parent {
+            Some(parent) => self.tree.elements[parent].children.push(index),
+            None if index > 0 => return Err(Error::new(Code::NotXml, "a second root element")),
+            None => {}
+        }
+        let element = Element {
+            name: name.to_owned(),
+            attributes: attributes(start)?,
+            text: String::new(),
+            parent,
+            children: Vec::new(),
+        };
+        self.tree.elements.push(element);
+        self.open.push(index);
+        Ok(())
+    }
+
+    /// The reader has checked that ends match starts.
+    fn end(&mut self) {
+        if self.skipping > 0 {
+            self.skipping -= 1;
+        } else {
+            self.open.pop();
+        }
+    }
+
+    fn text(&mut self, text: &str) -> Result<()> {
+        if self.skipping > 0 {
+            return Ok(());
+        }
+        match self.open.last() {
+            Some(open) => self.tree.elements[*open].text.push_str(text),
+            None if text.trim().is_empty() => {}
+            None => return Err(Error::new(Code::NotXml, "text outside of the root element")),
+        }
+        Ok(())
+    }
+
+    /// A document type may name a schema, which is not fetched. One that declares something is refused.
+    fn doctype(&mut self, text: &str) -> Result<()> {
+        self.tree.had_doctype = true;
+        if text.contains('[') {
+            return Err(Error::new(Code::Entity, "the document type has declarations of its own"));
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<Step> {
+        match self.open.last() {
+            _ if self.skipping > 0 => Err(Error::new(Code::NotXml, "the file ends inside an element")),
+            Some(open) => {
+                let name = &self.tree.elements[*open].name;
+                Err(Error::new(Code::NotXml, format!("the file ends inside `{name}`")))
+            }
+            None if self.tree.elements.is_empty() => Err(Error::new(Code::NotXml, "there is no element")),
+            None => Ok(Step::End),
+        }
+    }
+}
+
+fn attributes(start: &BytesStart<'_>) -> Result<Vec<(String, String)>> {
+    let mut list: Vec<(String, String)> = Vec::new();
+    // The check for names that come twice is quadratic in the reader; here the first one wins, within a bound.
+    for attribute in start.attributes().with_checks(false) {
+        let attribute = attribute.map_err(|error| Error::new(Code::NotXml, error.to_string()))?;
+        if list.len() == MAX_ATTRIBUTES {
+            return Err(Error::new(Code::TooLarge, format!("an element has more than {MAX_ATTRIBUTES} attributes")));
+        }
+        list.push((attribute.key.local_name().into_inner().to_owned(), unescape(&attribute.value)?));
+    }
+    Ok(list)
+}
+
+/// The text of an attribute: references are expanded, unescaped blanks of any kind become spaces, as XML says.
+fn unescape(raw: &str) -> Result<String> {
+    let mut text = String::with_capacity(raw.len());
+    let mut rest = raw;
+    while let Some(at) = rest.find('&') {
+        text.push_str(&blanks(&rest[..at]));
+        let end = rest[at..].find(';').ok_or_else(|| Error::new(Code::NotXml, "`&` without `;`"))?;
+        text.push_str(&expand(&rest[at + 1..at + end])?);
+        rest = &rest[at + end + 1..];
+    }
+    text.push_str(&blanks(rest));
+    Ok(text)
+}
+
+fn blanks(text: &str) -> String {
+    text.replace(['\n', '\r', '\t'], " ")
+}
+
+/// What a reference stands for: one of the five of XML, or a character by number. Nothing else is ever known.
+fn expand(name: &str) -> Result<String> {
+    let known = match name {
+        "lt" => '<',
+        "gt" => '>',
+        "amp" => '&',
+        "quot" => '"',
+        "apos" => '\'',
+        _ => numbered(name).ok_or_else(|| unknown(name))?,
+    };
+    Ok(known.into())
+}
+
+fn numbered(name: &str) -> Option<char> {
+    let digits = name.strip_prefix('#')?;
+    let number = match digits.strip_prefix('x') {
+        Some(digits) => u32::from_str_radix(digits, 16).ok()?,
+        None => digits.parse().ok()?,
+    };
+    char::from_u32(number).filter(|c| *c >= ' ' || matches!(c, '\t' | '\n' | '\r'))
+}
+
+fn unknown(name: &str) -> Error {
+    let name: String = name.chars().take(40).collect();
+    Error::new(Code::Entity, format!("unknown entity `{name}`"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Tree> {
+        Tree::read(text, |name| name != "graphics")
+    }
+
+    #[track_caller]
+    fn refused(text: &str, code: Code) {
+        let error = read(text).expect_err("it is refused");
+        assert_eq!(error.code(), code, "{error}");
+    }
+
+    #[test]
+    fn elements_come_with_attributes_text_and_children() {
+        let tree = read("<a x='1 &lt; &#x32;'><n:b y=\"&amp;\"/>t&gt;<![CDATA[<c>]]></a>").expect("it is XML");
+        let [a, b] = tree.elements.as_slice() else { panic!("two elements") };
+        assert_eq!((a.name.as_str(), a.attribute("x"), a.text.as_str()), ("a", Some("1 < 2"), "t><c>"));
+        assert_eq!((b.name.as_str(), b.attribute("y"), b.parent), ("b", Some("&"), Some(0)));
+    }
+
+    #[test]
+    fn what_is_not_wanted_is_counted_with_all_that_is_in_it() {
+        let tree = read("<a><graphics><graphics/><b/></graphics><graphics/></a>").expect("it is XML");
+        assert_eq!(tree.elements.len(), 1);
+        assert_eq!(tree.skipped.get("graphics"), Some(&2));
+    }
+
+    #[test]
+    fn broken_documents_are_refused_with_the_line() {
+        for text in ["", "hello", "<a>", "<a></b>", "<a/><b/>", "<a/>x", "<a x='1>", "<a b='&'/>", "<graphics>"] {
+            refused(text, Code::NotXml);
+        }
+        assert_eq!(read("<a>\n\n</b>").expect_err("broken").line(), Some(3));
+    }
+
+    #[test]
+    fn entities_are_not_expanded_and_nothing_is_fetched() {
+        refused("<!DOCTYPE a [<!ENTITY b 'c'>]><a>&b;</a>", Code::Entity);
+        refused("<!DOCTYPE a [<!ENTITY b SYSTEM 'file:///etc/passwd'>]><a>&b;</a>", Code::Entity);
+        refused("<a>&b;</a>", Code::Entity);
+        refused("<a x='&b;'/>", Code::Entity);
+        refused("<a>&#0;</a>", Code::Entity);
+        assert!(read("<!DOCTYPE a SYSTEM 'http://example.com/a.dtd'><a/>").expect("it is XML").had_doctype);
+    }
+
+    #[test]
+    fn a_million_levels_are_refused_wanted_or_not() {
+        refused(&"<a>".repeat(1_000_000), Code::TooDeep);
+        refused(&format!("<a>{}", "<graphics>".repeat(1_000_000)), Code::TooDeep);
+    }
+
+    #[test]
+    fn a_huge_attribute_is_read_and_too_many_are_refused() {
+        let huge = "x".repeat(4 << 20);
+        let tree = read(&format!("<a b='{huge}'/>")).expect("it is XML");
+        assert_eq!(tree.elements[0].attribute("b").map(str::len), Some(4 << 20));
+        let many: String = (0..100_000).map(|n| format!(" a{n}='1'")).collect();
+        refused(&format!("<a{many}/>"), Code::TooLarge);
+    }
+}
