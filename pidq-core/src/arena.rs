@@ -90,7 +90,14 @@ impl Cell {
         Cell::boxed(7, u64::from(id.0))
     }
 
+    /// The object that this is.
+    #[inline]
+    pub fn object_id(self) -> Option<ContainerId> {
+        (self.0 >> 48 == BOXED >> 48 | 7).then_some(ContainerId(self.0 as u32))
+    }
+
     /// Unpacks the cell.
+    #[inline]
     pub fn kind(self) -> Kind {
         let payload = self.0 & PAYLOAD;
         let low = payload as u32;
@@ -169,14 +176,17 @@ impl Arena {
         self.root
     }
 
+    #[inline]
     pub fn cell(&self, index: u32) -> Cell {
         self.cells[index as usize]
     }
 
+    #[inline]
     pub fn cells(&self, first: u32, len: u32) -> &[Cell] {
         &self.cells[first as usize..first as usize + len as usize]
     }
 
+    #[inline]
     pub fn container(&self, id: ContainerId) -> &Container {
         &self.containers[id.0 as usize]
     }
@@ -187,6 +197,7 @@ impl Arena {
     }
 
     /// The children of an array.
+    #[inline]
     pub fn items(&self, id: ContainerId) -> &[Cell] {
         let container = self.container(id);
         self.cells(container.first, container.extent)
@@ -197,6 +208,7 @@ impl Arena {
         self.shapes.keys(self.shape(id))
     }
 
+    #[inline]
     pub fn shape(&self, id: ContainerId) -> ShapeId {
         ShapeId(self.container(id).extent)
     }
@@ -217,6 +229,7 @@ impl Arena {
         self.symbols.find(text, |symbol| self.text(self.symbols.text(symbol)))
     }
 
+    #[inline]
     pub fn symbol_text(&self, symbol: Symbol) -> &str {
         self.text(self.symbols.text(symbol))
     }
@@ -251,6 +264,7 @@ impl Arena {
     }
 
     /// The value of a number whose text is kept, and that text.
+    #[inline]
     pub fn lexeme(&self, index: u32) -> (f64, &str) {
         let lexeme = self.lexemes[index as usize];
         (lexeme.value, self.slice(lexeme.span))
@@ -309,10 +323,12 @@ impl Arena {
             + self.shapes.size()
     }
 
+    #[inline]
     fn slice(&self, span: Span) -> &str {
         &self.source[span.start as usize..span.end as usize]
     }
 
+    #[inline]
     fn text(&self, text: Text) -> &str {
         if text.decoded.end > text.decoded.start {
             return &self.decoded[text.decoded.start as usize..text.decoded.end as usize];

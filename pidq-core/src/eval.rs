@@ -178,8 +178,21 @@ impl<'a> Cx<'a> {
     }
 
     /// Evaluates a part of the query on a value.
+    ///
+    /// Hot: most parts are constants and paths, which are not worth a step down.
+    #[inline(always)]
     pub(crate) fn eval(&mut self, plan: &'a Plan, input: Value<'a>) -> Result<Value<'a>> {
         self.spend(1)?;
+        match plan {
+            Plan::Constant(constant) => Ok(constant.value()),
+            Plan::Get(path) => self.get(path, input),
+            Plan::Call(call) => self.call(call, input),
+            rest => self.eval_rest(rest, input),
+        }
+    }
+
+    #[inline(never)]
+    fn eval_rest(&mut self, plan: &'a Plan, input: Value<'a>) -> Result<Value<'a>> {
         match plan {
             Plan::Constant(constant) => Ok(constant.value()),
             Plan::Get(path) => self.get(path, input),
@@ -246,10 +259,7 @@ impl<'a> Cx<'a> {
 
     fn object(&mut self, fields: &'a plan::Fields, input: Value<'a>) -> Result<Value<'a>> {
         let base = self.mark();
-        for value in &fields.values {
-            let value = self.eval(value, input)?;
-            self.push(value)?;
-        }
+        self.fields(fields, input)?;
         let keys = self.shared_keys(fields.record, fields.names.iter().map(|name| &**name))?;
         self.record(keys, base)
     }
@@ -267,6 +277,7 @@ impl<'a> Cx<'a> {
 
     /// Runs a call and notes what it cost. Calls are nested as deep as the query: everything but the way down is in
     /// functions of its own, so that 128 levels fit on a small stack.
+    #[inline(never)]
     fn call(&mut self, call: &'a Call, input: Value<'a>) -> Result<Value<'a>> {
         let entry = self.enter();
         let result = match &call.function.row().body {
@@ -276,16 +287,15 @@ impl<'a> Cx<'a> {
             Body::Form => Ok(Value::Undefined),
         };
         self.leave(call, entry, &result);
-        match result {
-            Ok(value) => Ok(value),
-            Err(error) => Err(place(error, call, input)),
-        }
+        result.map_err(|error| place(error, call, input))
     }
 
+    #[inline]
     fn enter(&mut self) -> Entry {
         Entry { started: self.used, outer: std::mem::replace(&mut self.inner_fuel, 0) }
     }
 
+    #[inline]
     fn leave(&mut self, call: &Call, entry: Entry, result: &Result<Value<'a>>) {
         let total = self.used - entry.started;
         let cost = &mut self.costs[call.id];
@@ -301,7 +311,22 @@ impl<'a> Cx<'a> {
     }
 
     /// Evaluates the arguments, then the function. No function of ours reads more than four; the rest is for nothing.
+    #[inline]
     fn strict(&mut self, body: StrictBody, plans: &'a [Plan], input: Value<'a>) -> Result<Value<'a>> {
+        match plans {
+            [only] => {
+                let args = [self.eval(only, input)?];
+                body(self, &args)
+            }
+            [left, right] => {
+                let args = [self.eval(left, input)?, self.eval(right, input)?];
+                body(self, &args)
+            }
+            _ => self.strict_many(body, plans, input),
+        }
+    }
+
+    fn strict_many(&mut self, body: StrictBody, plans: &'a [Plan], input: Value<'a>) -> Result<Value<'a>> {
         const MOST: usize = 4;
         let mut args = [Value::Undefined; MOST];
         for (at, plan) in plans.iter().enumerate() {
@@ -320,6 +345,7 @@ impl<'a> Cx<'a> {
     }
 
     /// Pays for work. Stops the run when the fuel is used up or the run was cancelled.
+    #[inline]
     pub fn spend(&mut self, units: u64) -> Result<()> {
         self.used = self.used.saturating_add(units);
         if self.used < self.look_at { Ok(()) } else { self.look() }
@@ -385,6 +411,7 @@ impl<'a> Cx<'a> {
     }
 
     /// Collects a value.
+    #[inline]
     pub(crate) fn push(&mut self, value: Value<'a>) -> Result<()> {
         if self.stack.len() == self.stack.capacity() {
             self.grow()?;

@@ -306,7 +306,7 @@ impl Query {
         let text = self.source()[span.range(self.source())].split_whitespace().collect::<Vec<_>>().join(" ");
         match text.chars().count() {
             0 => name.to_owned(),
-            ..=60 => text,
+            1..=60 => text,
             _ => text.chars().take(59).chain(['…']).collect(),
         }
     }

@@ -31,6 +31,9 @@ pub enum Value<'a> {
 
 impl<'a> Value<'a> {
     /// A cell of a document.
+    ///
+    /// Hot: every value that is read comes through here.
+    #[inline]
     pub(crate) fn stored(arena: &'a Arena, cell: Cell) -> Value<'a> {
         match cell.kind() {
             Kind::Null => Value::Null,
@@ -44,6 +47,7 @@ impl<'a> Value<'a> {
     }
 
     /// A computed number.
+    #[inline]
     pub(crate) fn number(value: f64) -> Value<'a> {
         Value::Number(Number(Digits::Computed(value)))
     }
@@ -186,7 +190,12 @@ pub(crate) enum Items<'a> {
     Cells(&'a CellList<'a>),
     /// Objects of the same fields of some items.
     Table(&'a Table<'a>),
-    Built(&'a List<'a>),
+    /// Neighbours in a stored list.
+    Part(Part<'a>),
+    /// Values that a run has built.
+    Built(&'a [Value<'a>]),
+    /// The objects of all rows of a record.
+    Records(&'a Record<'a>),
 }
 
 /// Some items of a stored list, in any order.
@@ -222,9 +231,22 @@ impl<'a> Table<'a> {
     }
 }
 
-/// Values that a run has built, behind one thin reference.
+/// Neighbours in a stored list: its items from `first`, `len` of them.
 #[derive(Clone, Copy)]
-pub(crate) struct List<'a>(pub &'a [Value<'a>]);
+pub(crate) struct Part<'a> {
+    pub arena: &'a Arena,
+    pub base: ContainerId,
+    pub first: u32,
+    pub len: u32,
+}
+
+impl<'a> Part<'a> {
+    /// Invariant: the list has them.
+    pub fn cells(self) -> &'a [Cell] {
+        let list = self.arena.container(self.base);
+        self.arena.cells(list.first + self.first, self.len)
+    }
+}
 
 impl<'a> Array<'a> {
     /// The number of items.
@@ -234,7 +256,9 @@ impl<'a> Array<'a> {
             Items::Rows(rows) => rows.rows.len(),
             Items::Cells(list) => list.cells.len(),
             Items::Table(table) => table.len as usize,
-            Items::Built(list) => list.0.len(),
+            Items::Part(part) => part.len as usize,
+            Items::Built(items) => items.len(),
+            Items::Records(record) => record.rows(),
         }
     }
 
@@ -251,15 +275,59 @@ impl<'a> Array<'a> {
             Items::Cells(list) => list.cells.get(index).map(|cell| Value::stored(list.arena, *cell)),
             Items::Table(table) if index >= table.len as usize => None,
             Items::Table(table) => Some(Value::Object(Object(Fields::Row(table, index as u32)))),
-            Items::Built(list) => list.0.get(index).copied(),
+            Items::Part(part) => part.cells().get(index).map(|cell| Value::stored(part.arena, *cell)),
+            Items::Built(items) => items.get(index).copied(),
+            Items::Records(record) => (index < record.rows()).then(|| record.row(index as u32)),
         }
     }
 
     /// The items in order.
     pub fn iter(self) -> impl ExactSizeIterator<Item = Value<'a>> + Clone {
-        (0..self.len()).map(move |index| self.get(index).unwrap_or(Value::Undefined))
+        match self.0 {
+            Items::Stored(arena, id) => Iter::Cells(arena, arena.items(id).iter()),
+            Items::Rows(rows) => Iter::Rows(rows.arena, rows.arena.items(rows.base), rows.rows.iter()),
+            Items::Part(part) => Iter::Cells(part.arena, part.cells().iter()),
+            Items::Cells(list) => Iter::Cells(list.arena, list.cells.iter()),
+            Items::Built(items) => Iter::Values(items.iter()),
+            Items::Table(_) | Items::Records(_) => Iter::Places(self, 0..self.len()),
+        }
     }
 }
+
+/// The items of a list, one after the other.
+#[derive(Clone)]
+enum Iter<'a> {
+    Cells(&'a Arena, std::slice::Iter<'a, Cell>),
+    Rows(&'a Arena, &'a [Cell], std::slice::Iter<'a, u32>),
+    Values(std::slice::Iter<'a, Value<'a>>),
+    Places(Array<'a>, std::ops::Range<usize>),
+}
+
+impl<'a> Iterator for Iter<'a> {
+    type Item = Value<'a>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Value<'a>> {
+        match self {
+            Iter::Cells(arena, cells) => cells.next().map(|cell| Value::stored(arena, *cell)),
+            Iter::Rows(arena, cells, rows) => rows.next().map(|row| Value::stored(arena, cells[*row as usize])),
+            Iter::Values(values) => values.next().copied(),
+            Iter::Places(array, places) => places.next().and_then(|place| array.get(place)),
+        }
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let left = match self {
+            Iter::Cells(_, cells) => cells.len(),
+            Iter::Rows(_, _, rows) => rows.len(),
+            Iter::Values(values) => values.len(),
+            Iter::Places(_, places) => places.len(),
+        };
+        (left, Some(left))
+    }
+}
+
+impl ExactSizeIterator for Iter<'_> {}
 
 impl<'a> Rows<'a> {
     /// The item in a row of the stored list.
@@ -277,14 +345,33 @@ pub struct Object<'a>(pub(crate) Fields<'a>);
 pub(crate) enum Fields<'a> {
     Stored(&'a Arena, ContainerId),
     Row(&'a Table<'a>, u32),
-    Built(&'a Record<'a>),
+    /// A row of a record.
+    Built(&'a Record<'a>, u32),
 }
 
-/// An object that a run has built. Objects of one `map` or `pick` share their keys.
+/// Objects that a run has built, one row each. Those of one `map` or `pick` share their keys.
 #[derive(Clone, Copy)]
 pub(crate) struct Record<'a> {
     pub keys: &'a Keys<'a>,
+    /// The values of all rows.
     pub values: &'a [Value<'a>],
+}
+
+impl<'a> Record<'a> {
+    /// How many objects there are, where they have keys.
+    pub fn rows(&self) -> usize {
+        self.values.len() / self.keys.names.len().max(1)
+    }
+
+    /// The object in a row.
+    pub fn row(&'a self, row: u32) -> Value<'a> {
+        Value::Object(Object(Fields::Built(self, row)))
+    }
+
+    /// The value of a key in a row.
+    pub fn value(&self, row: u32, slot: usize) -> Value<'a> {
+        self.values[row as usize * self.keys.names.len() + slot]
+    }
 }
 
 /// Distinct keys in JavaScript's order; long lists also sorted, to search in.
@@ -314,7 +401,7 @@ impl<'a> Object<'a> {
         match self.0 {
             Fields::Stored(arena, id) => arena.keys(id).len(),
             Fields::Row(table, _) => table.keys.names.len(),
-            Fields::Built(record) => record.values.len(),
+            Fields::Built(record, _) => record.keys.names.len(),
         }
     }
 
@@ -330,7 +417,7 @@ impl<'a> Object<'a> {
             Fields::Row(table, row) => {
                 table.keys.slot(key).map(|slot| Value::stored(table.arena, table.row(row)[slot]))
             }
-            Fields::Built(record) => record.keys.slot(key).map(|slot| record.values[slot]),
+            Fields::Built(record, row) => record.keys.slot(key).map(|slot| record.value(row, slot)),
         }
     }
 
@@ -339,7 +426,7 @@ impl<'a> Object<'a> {
         match self.0 {
             Fields::Stored(arena, id) => arena.symbol_text(arena.keys(id)[slot]),
             Fields::Row(table, _) => table.keys.names[slot],
-            Fields::Built(record) => record.keys.names[slot],
+            Fields::Built(record, _) => record.keys.names[slot],
         }
     }
 
@@ -348,7 +435,7 @@ impl<'a> Object<'a> {
         match self.0 {
             Fields::Stored(arena, id) => Value::stored(arena, arena.cell(arena.container(id).first + slot as u32)),
             Fields::Row(table, row) => Value::stored(table.arena, table.row(row)[slot]),
-            Fields::Built(record) => record.values[slot],
+            Fields::Built(record, row) => record.value(row, slot),
         }
     }
 

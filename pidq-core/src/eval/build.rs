@@ -6,11 +6,12 @@ use std::hash::BuildHasher;
 use hashbrown::{DefaultHashBuilder, HashTable};
 
 use super::Cx;
-use crate::arena::Arena;
-use crate::arena::ContainerId;
+use super::plan::{self, Plan};
+use super::view::WORTH_IT;
 use crate::arena::load::array_index;
+use crate::arena::{Arena, ContainerId};
 use crate::error::{Code, Error, Result};
-use crate::value::{Array, Fields, Items, Keys, List, Object, Record, Rows, Value, convert, write};
+use crate::value::{Array, CellList, Items, Keys, Part, Record, Rows, Table, Value, convert, write};
 
 impl<'a> Cx<'a> {
     /// The list of the values collected since a mark.
@@ -22,8 +23,7 @@ impl<'a> Cx<'a> {
 
     /// The list of values that lie in the scratch already.
     pub(crate) fn array_of(&self, items: &'a [Value<'a>]) -> Result<Value<'a>> {
-        let list = self.scratch.one(List(items)).ok_or_else(|| self.out_of_memory())?;
-        Ok(Value::Array(Array(Items::Built(list))))
+        Ok(Value::Array(Array(Items::Built(items))))
     }
 
     /// Some items of a stored list, by their places.
@@ -38,12 +38,114 @@ impl<'a> Cx<'a> {
         Ok(Value::Array(Array(Items::Rows(rows))))
     }
 
-    /// The object of the values collected since a mark; one for each key.
-    pub(crate) fn record(&mut self, keys: &'a Keys<'a>, base: usize) -> Result<Value<'a>> {
+    /// Some items of a stored list, each by its place in the new one.
+    pub(crate) fn rows_by(
+        &self,
+        arena: &'a Arena,
+        base: ContainerId,
+        len: usize,
+        row: impl FnMut(usize) -> u32,
+    ) -> Result<Value<'a>> {
+        let rows = self.scratch.slice_by(len, row).ok_or_else(|| self.out_of_memory())?;
+        let rows = self.scratch.one(Rows { arena, base, rows }).ok_or_else(|| self.out_of_memory())?;
+        Ok(Value::Array(Array(Items::Rows(rows))))
+    }
+
+    /// A list of so many values, each by its place.
+    pub(crate) fn list_by(&self, len: usize, item: impl FnMut(usize) -> Value<'a>) -> Result<Value<'a>> {
+        let items = self.scratch.slice_by(len, item).ok_or_else(|| self.out_of_memory())?;
+        Ok(Value::Array(Array(Items::Built(items))))
+    }
+
+    /// The items of a list from `first` to before `end`, which are places in it. Copies none of them.
+    pub(crate) fn part(&self, array: Array<'a>, first: usize, end: usize) -> Result<Value<'a>> {
+        let (start, len) = (first as u32, (end - first) as u32);
+        let items = match array.0 {
+            // Columns are read for rows, where the list is long.
+            Items::Stored(arena, base) if end - first >= WORTH_IT => {
+                return self.rows_by(arena, base, end - first, |at| start + at as u32);
+            }
+            Items::Stored(arena, base) => Items::Part(Part { arena, base, first: start, len }),
+            Items::Part(part) => Items::Part(Part { first: part.first + start, len, ..part }),
+            Items::Built(items) => Items::Built(&items[first..end]),
+            Items::Cells(list) => {
+                let list = CellList { cells: &list.cells[first..end], ..*list };
+                Items::Cells(self.scratch.one(list).ok_or_else(|| self.out_of_memory())?)
+            }
+            Items::Rows(rows) => {
+                let rows = Rows { rows: &rows.rows[first..end], ..*rows };
+                Items::Rows(self.scratch.one(rows).ok_or_else(|| self.out_of_memory())?)
+            }
+            Items::Table(table) => {
+                let width = table.keys.names.len();
+                let table = Table { cells: &table.cells[first * width..end * width], len, ..*table };
+                Items::Table(self.scratch.one(table).ok_or_else(|| self.out_of_memory())?)
+            }
+            Items::Records(record) => {
+                let width = record.keys.names.len();
+                let record = Record { values: &record.values[first * width..end * width], ..*record };
+                Items::Records(self.scratch.one(record).ok_or_else(|| self.out_of_memory())?)
+            }
+        };
+        Ok(Value::Array(Array(items)))
+    }
+
+    /// The list of what a part of the query gives for each item of a list.
+    ///
+    /// Hot: the loop of most queries.
+    pub(crate) fn mapped(&mut self, array: Array<'a>, plan: Option<&'a Plan>) -> Result<Value<'a>> {
+        let base = self.mark();
+        match plan {
+            None => {
+                for _ in 0..array.len() {
+                    self.spend(1)?;
+                    self.push(Value::Undefined)?;
+                }
+            }
+            Some(Plan::Object(fields)) if !fields.values.is_empty() => return self.mapped_objects(array, fields),
+            Some(plan) => {
+                for item in array.iter() {
+                    self.spend(1)?;
+                    let value = self.eval(plan, item).map_err(|error| at_item(error, item))?;
+                    self.push(value)?;
+                }
+            }
+        }
+        self.list(base)
+    }
+
+    /// The list of the objects that `{a: ...}` gives for each item of a list: rows of one record.
+    fn mapped_objects(&mut self, array: Array<'a>, fields: &'a plan::Fields) -> Result<Value<'a>> {
+        let base = self.mark();
+        for item in array.iter() {
+            self.spend(2)?;
+            self.fields(fields, item).map_err(|error| at_item(error, item))?;
+        }
+        let keys = self.shared_keys(fields.record, fields.names.iter().map(|name| &**name))?;
+        let record = self.record_of(keys, base)?;
+        Ok(Value::Array(Array(Items::Records(record))))
+    }
+
+    /// Collects the values of `{a: ...}`.
+    #[inline]
+    pub(super) fn fields(&mut self, fields: &'a plan::Fields, input: Value<'a>) -> Result<()> {
+        for value in &fields.values {
+            let value = self.eval(value, input)?;
+            self.push(value)?;
+        }
+        Ok(())
+    }
+
+    /// The record of the values collected since a mark: for each row one for each key.
+    fn record_of(&mut self, keys: &'a Keys<'a>, base: usize) -> Result<&'a Record<'a>> {
         let values = self.scratch.slice(&self.stack[base..]).ok_or_else(|| self.out_of_memory())?;
         self.stack.truncate(base);
-        let record = self.scratch.one(Record { keys, values }).ok_or_else(|| self.out_of_memory())?;
-        Ok(Value::Object(Object(Fields::Built(record))))
+        self.scratch.one(Record { keys, values }).ok_or_else(|| self.out_of_memory())
+    }
+
+    /// The object of the values collected since a mark; one for each key.
+    pub(crate) fn record(&mut self, keys: &'a Keys<'a>, base: usize) -> Result<Value<'a>> {
+        self.record_of(keys, base).map(|record| record.row(0))
     }
 
     /// The keys of the objects that one part of the query builds, made at its first use.
@@ -99,6 +201,15 @@ impl<'a> Cx<'a> {
             self.spend_bytes(a.len().min(b.len()))?;
         }
         crate::value::compare::is_equal(a, b, |units| self.spend(units))
+    }
+}
+
+/// Adds the path of the item that a part of the query failed on.
+#[cold]
+fn at_item(error: Error, item: Value<'_>) -> Error {
+    match item.container() {
+        Some((arena, id)) if error.data_path().is_none() => error.with_data_path(arena.path_of(id)),
+        _ => error,
     }
 }
 

@@ -4,16 +4,16 @@
 
 use super::Cx;
 use super::plan::{Key, Path};
-use crate::arena::{Arena, Cell, Kind, ShapeId};
+use crate::arena::{Arena, Cell, ContainerId, ShapeId};
 use crate::error::{Code, Error, Result};
 use crate::graph::column::Seen;
 use crate::value::{Array, Fields, Object, Value, prototype};
 
-/// What a part of a path has seen: the last shape and where its key is in it.
+/// What a part of a path has seen: shapes, and where its key is in them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cache {
-    shape: u32,
-    slot: u32,
+    /// By the last bits of its number: a shape and the slot of the key in it.
+    seen: [(u32, u32); Cache::SHAPES],
     /// An object was asked for the key; one had it.
     asked: bool,
     found: bool,
@@ -24,20 +24,31 @@ const NONE: u32 = u32::MAX;
 
 impl Default for Cache {
     fn default() -> Self {
-        Cache { shape: NONE, slot: NONE, asked: false, found: false }
+        Cache { seen: [(NONE, NONE); Cache::SHAPES], asked: false, found: false }
     }
 }
 
 impl Cache {
+    /// Objects of a handful of shapes come in turns: the attributes of pumps, of valves, of instruments.
+    const SHAPES: usize = 8;
+
     /// Where a key is in the objects of a shape. Notes that it was looked for, and whether it was there.
+    #[inline]
     pub(super) fn slot(&mut self, arena: &Arena, shape: u32, key: &str) -> Option<u32> {
-        if self.shape != shape {
-            let slot = arena.find_symbol(key).and_then(|symbol| arena.slot(ShapeId(shape), symbol));
-            (self.shape, self.slot) = (shape, slot.unwrap_or(NONE));
-            self.asked = true;
-            self.found |= slot.is_some();
+        let (known, slot) = self.seen[shape as usize % Cache::SHAPES];
+        if known != shape {
+            return self.look_up(arena, shape, key);
         }
-        (self.slot != NONE).then_some(self.slot)
+        (slot != NONE).then_some(slot)
+    }
+
+    #[cold]
+    fn look_up(&mut self, arena: &Arena, shape: u32, key: &str) -> Option<u32> {
+        let slot = arena.find_symbol(key).and_then(|symbol| arena.slot(ShapeId(shape), symbol));
+        self.seen[shape as usize % Cache::SHAPES] = (shape, slot.unwrap_or(NONE));
+        self.asked = true;
+        self.found |= slot.is_some();
+        slot
     }
 }
 
@@ -51,43 +62,50 @@ impl Cache {
 
 impl<'a> Cx<'a> {
     /// The value at a path; `null` where a part of it is missing.
+    ///
+    /// Hot: nearly always the path leads through stored objects only.
+    #[inline(never)]
     pub(crate) fn get(&mut self, path: &'a Path, input: Value<'a>) -> Result<Value<'a>> {
-        if let Some(value) = self.get_stored(path, input)? {
-            return Ok(value);
+        if let Value::Object(Object(Fields::Stored(arena, id))) = input
+            && path.is_plain
+            && self.is_fast(arena)
+            && let Some(cell) = self.follow(path, id)
+        {
+            self.spend(path.keys.len() as u64)?;
+            return Ok(Value::stored(arena, cell));
         }
+        self.get_by_steps(path, input)
+    }
+
+    /// The cell at a path of objects, null where a part is missing; nothing where a part is not an object.
+    #[inline]
+    fn follow(&mut self, path: &Path, start: ContainerId) -> Option<Cell> {
+        let document = self.document;
+        let mut cell = Cell::object(start);
+        for (key, cache) in path.keys.iter().zip(&mut self.caches[path.first..]) {
+            let Some(id) = cell.object_id() else { return (cell == Cell::NULL).then_some(cell) };
+            let container = document.container(id);
+            match cache.slot(document, container.extent, &key.name) {
+                Some(slot) => cell = document.cell(container.first + slot),
+                None => return Some(Cell::NULL),
+            }
+        }
+        Some(cell)
+    }
+
+    /// Whether shortcuts may be taken over the values of an arena.
+    #[inline]
+    pub(crate) fn is_fast(&self, arena: &Arena) -> bool {
+        self.shortcuts && std::ptr::eq(arena, self.document)
+    }
+
+    #[inline(never)]
+    fn get_by_steps(&mut self, path: &'a Path, input: Value<'a>) -> Result<Value<'a>> {
         let mut value = input;
         for (at, key) in path.keys.iter().enumerate() {
             value = self.property(value, key, path.first + at)?;
         }
         Ok(if let Value::Undefined = value { Value::Null } else { value })
-    }
-
-    /// The value at a path of stored objects; nothing where the path is not as plain as that.
-    fn get_stored(&mut self, path: &'a Path, input: Value<'a>) -> Result<Option<Value<'a>>> {
-        let Value::Object(Object(Fields::Stored(arena, id))) = input else { return Ok(None) };
-        if !path.is_plain || !self.shortcuts || !std::ptr::eq(arena, self.document) {
-            return Ok(None);
-        }
-        let Some(cell) = self.field_cell(path, Cell::object(id)) else { return Ok(None) };
-        self.spend(path.keys.len() as u64)?;
-        Ok(Some(Value::stored(arena, cell)))
-    }
-
-    /// The cell at a path of objects, null where a part is missing; nothing where a part is not an object.
-    fn field_cell(&mut self, path: &Path, item: Cell) -> Option<Cell> {
-        let mut cell = item;
-        for (at, key) in path.keys.iter().enumerate() {
-            let id = match cell.kind() {
-                Kind::Object(id) => id,
-                Kind::Null => return Some(Cell::NULL),
-                _ => return None,
-            };
-            let container = self.document.container(id);
-            let slot = self.caches[path.first + at].slot(self.document, container.extent, &key.name);
-            let Some(slot) = slot else { return Some(Cell::NULL) };
-            cell = self.document.cell(container.first + slot);
-        }
-        Some(cell)
     }
 
     /// The value of one key; `null` where it is missing.

@@ -31,6 +31,7 @@ impl Scratch {
         self.bump.set_allocation_limit(Some(bytes));
     }
 
+    #[inline]
     pub(crate) fn slice<T: Copy>(&self, items: &[T]) -> Option<&[T]> {
         if items.is_empty() {
             return Some(&[]);
@@ -47,10 +48,16 @@ impl Scratch {
         filled.ok().map(|items| &*items)
     }
 
+    /// So many values, each made from its place.
+    pub(crate) fn slice_by<T: Copy>(&self, len: usize, make: impl FnMut(usize) -> T) -> Option<&[T]> {
+        self.bump.try_alloc_slice_fill_with(len, make).ok().map(|items| &*items)
+    }
+
     pub(crate) fn text(&self, text: &str) -> Option<&str> {
         self.bump.try_alloc_str(text).ok().map(|text| &*text)
     }
 
+    #[inline]
     pub(crate) fn one<T: Copy>(&self, value: T) -> Option<&T> {
         self.bump.try_alloc(value).ok().map(|value| &*value)
     }

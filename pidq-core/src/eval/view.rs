@@ -24,7 +24,7 @@ pub(crate) struct Counted {
 }
 
 /// Shorter lists are faster item by item.
-const WORTH_IT: usize = 32;
+pub(crate) const WORTH_IT: usize = 32;
 
 impl<'a> Cx<'a> {
     /// The rows of a list, if it is long enough, of this document, and shortcuts may be taken.
@@ -32,7 +32,7 @@ impl<'a> Cx<'a> {
         let (arena, list, rows) = match array.0 {
             Items::Stored(arena, list) => (arena, list, None),
             Items::Rows(rows) => (rows.arena, rows.base, Some(rows.rows)),
-            Items::Cells(_) | Items::Table(_) | Items::Built(_) => return None,
+            _ => return None,
         };
         let is_worth_it = self.shortcuts && array.len() >= WORTH_IT && std::ptr::eq(arena, self.document);
         is_worth_it.then(|| View { list, cells: arena.items(list), rows })

@@ -179,13 +179,7 @@ fn map<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<
     {
         return Ok(mapped);
     }
-    let base = cx.mark();
-    for (at, item) in array.iter().enumerate() {
-        cx.spend(1)?;
-        let value = at_item(optional(cx, args, 0, item), array, at)?;
-        cx.push(value)?;
-    }
-    cx.list(base)
+    cx.mapped(array, args.first())
 }
 
 fn flatten<'a>(cx: &mut Cx<'a>, input: Value<'a>, _: &'a [Plan]) -> Result<Value<'a>> {
@@ -211,9 +205,17 @@ pub(super) fn collect<'a>(cx: &mut Cx<'a>, values: impl Iterator<Item = Value<'a
 
 fn reverse<'a>(cx: &mut Cx<'a>, input: Value<'a>, _: &'a [Plan]) -> Result<Value<'a>> {
     let array = list(input)?;
-    let base = cx.mark();
-    collect(cx, (0..array.len()).rev().map(|at| array.get(at).unwrap_or(Value::Undefined)))?;
-    cx.list(base)
+    let count = array.len();
+    cx.spend(count as u64)?;
+    match array.0 {
+        Items::Stored(arena, base) => cx.rows_by(arena, base, count, |at| (count - 1 - at) as u32),
+        Items::Rows(rows) => cx.rows_by(rows.arena, rows.base, count, |at| rows.rows[count - 1 - at]),
+        Items::Part(part) => {
+            let last = part.first + part.len.saturating_sub(1);
+            cx.rows_by(part.arena, part.base, count, |at| last - at as u32)
+        }
+        _ => cx.list_by(count, |at| array.get(count - 1 - at).unwrap_or(Value::Undefined)),
+    }
 }
 
 fn size<'a>(cx: &mut Cx<'a>, input: Value<'a>, _: &'a [Plan]) -> Result<Value<'a>> {
@@ -236,17 +238,7 @@ fn limit<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Valu
         Value::String(text) => return cx.text(|out| write_units(out, text, count)).map(Value::String),
         _ => return Err(array_expected(input)),
     };
-    match array.0 {
-        _ if count >= array.len() => return Ok(input),
-        Items::Rows(rows) => return cx.rows(rows.arena, rows.base, &rows.rows[..count]),
-        Items::Built(list) => return cx.array_of(&list.0[..count]),
-        Items::Cells(list) => return cx.cell_list(&list.cells[..count]),
-        Items::Table(table) => return cx.shorter(table, count as u32),
-        Items::Stored(..) => {}
-    }
-    let base = cx.mark();
-    collect(cx, array.iter().take(count))?;
-    cx.list(base)
+    if count >= array.len() { Ok(input) } else { cx.part(array, 0, count) }
 }
 
 fn write_units(out: &mut impl std::fmt::Write, text: &str, count: usize) -> std::fmt::Result {
@@ -380,7 +372,11 @@ pub(super) fn select<'a>(cx: &mut Cx<'a>, array: Array<'a>, places: &[u32]) -> R
             let places: Vec<u32> = places.iter().map(|at| rows.rows[*at as usize]).collect();
             cx.rows(rows.arena, rows.base, &places)
         }
-        Items::Cells(_) | Items::Table(_) | Items::Built(_) => {
+        Items::Part(part) => {
+            let places: Vec<u32> = places.iter().map(|at| part.first + at).collect();
+            cx.rows(part.arena, part.base, &places)
+        }
+        Items::Cells(_) | Items::Table(_) | Items::Built(_) | Items::Records(_) => {
             let base = cx.mark();
             collect(cx, places.iter().map(|at| array.get(*at as usize).unwrap_or(Value::Undefined)))?;
             cx.list(base)

@@ -5,8 +5,8 @@
 
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 
-use super::{Array, CellList, Fields, Items, Number, Object, Rows, Table, Value};
-use crate::arena::{Arena, Cell, Kind, load::array_index};
+use super::{Array, CellList, Fields, Items, Number, Object, Table, Value};
+use crate::arena::{Arena, Cell, ContainerId, Kind, load::array_index};
 use crate::error::{Code, Error, Result};
 
 /// Bytes collected before they are handed on.
@@ -84,7 +84,10 @@ impl Writer<'_> {
             Value::Array(Array(Items::Stored(arena, id))) | Value::Object(Object(Fields::Stored(arena, id))) => {
                 self.push(arena.container_text(id))
             }
-            Value::Array(Array(Items::Rows(rows))) => self.rows(rows),
+            Value::Array(Array(Items::Rows(rows))) => self.rows(rows.arena, rows.base, rows.rows.iter().copied()),
+            Value::Array(Array(Items::Part(part))) => {
+                self.rows(part.arena, part.base, part.first..part.first + part.len)
+            }
             Value::Array(Array(Items::Cells(list))) => self.cells(list),
             Value::Array(Array(Items::Table(table))) => self.table(table),
             Value::Array(array) => {
@@ -129,32 +132,31 @@ impl Writer<'_> {
     }
 
     /// Writes some items of a stored list. Items that stand side by side in the input are one copy.
-    fn rows(&mut self, rows: &Rows<'_>) -> Result<()> {
+    fn rows(&mut self, arena: &Arena, base: ContainerId, rows: impl Iterator<Item = u32>) -> Result<()> {
         self.push("[")?;
-        let source = rows.arena.source();
-        let cells = rows.arena.items(rows.base);
-        let span = |row: u32| match cells[row as usize].kind() {
-            Kind::Array(id) | Kind::Object(id) => Some(rows.arena.container(id).span),
+        let source = arena.source();
+        let cells = arena.items(base);
+        let span = |cell: Cell| match cell.kind() {
+            Kind::Array(id) | Kind::Object(id) => Some(arena.container(id).span),
             _ => None,
         };
-        let mut at = 0;
-        while at < rows.rows.len() {
-            if at > 0 {
+        let mut rows = rows.map(|row| cells[row as usize]).peekable();
+        let mut is_first = true;
+        while let Some(cell) = rows.next() {
+            if !std::mem::take(&mut is_first) {
                 self.push(",")?;
             }
-            let Some(first) = span(rows.rows[at]) else {
-                self.scalar(rows.item(rows.rows[at]))?;
-                at += 1;
+            let Some(first) = span(cell) else {
+                self.scalar(Value::stored(arena, cell))?;
                 continue;
             };
             let mut end = first.end;
-            at += 1;
-            while let Some(next) = rows.rows.get(at).and_then(|row| span(*row)) {
+            while let Some(next) = rows.peek().and_then(|cell| span(*cell)) {
                 if next.start != end + 1 || source.as_bytes()[end as usize] != b',' {
                     break;
                 }
                 end = next.end;
-                at += 1;
+                rows.next();
             }
             self.push(&source[first.start as usize..end as usize])?;
         }
