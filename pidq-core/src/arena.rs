@@ -270,6 +270,18 @@ impl Arena {
         (lexeme.value, self.slice(lexeme.span))
     }
 
+    /// Whether all items of an array are containers with nothing but a comma between them.
+    pub fn is_compact(&self, id: ContainerId) -> bool {
+        let mut end = self.container(id).span.start;
+        self.items(id).iter().all(|item| {
+            let (Kind::Array(child) | Kind::Object(child)) = item.kind() else { return false };
+            let span = self.container(child).span;
+            let follows = span.start == end + 1;
+            end = span.end;
+            follows
+        })
+    }
+
     /// The path from the root to a container, such as `.pid_graph.nodes[17]`.
     pub fn path_of(&self, id: ContainerId) -> String {
         let byte = self.container(id).span.start;

@@ -72,6 +72,11 @@ impl Graph {
         self.columns.get_or_init(|| Columns::new(&self.arena)).get(&self.arena, list, path)
     }
 
+    /// Whether all items of a list are containers with nothing but a comma between them.
+    pub(crate) fn is_compact(&self, list: ContainerId) -> bool {
+        self.columns.get_or_init(|| Columns::new(&self.arena)).is_compact(&self.arena, list)
+    }
+
     pub(crate) fn arena(&self) -> &Arena {
         &self.arena
     }

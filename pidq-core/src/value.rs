@@ -204,6 +204,8 @@ pub(crate) struct Rows<'a> {
     pub arena: &'a Arena,
     pub base: ContainerId,
     pub rows: &'a [u32],
+    /// All items of the stored list are containers, and nothing but a comma stands between them.
+    pub is_compact: bool,
 }
 
 /// Values of a document, or numbers and truth values, side by side.

@@ -27,7 +27,10 @@ impl<'a> Cx<'a> {
         let Some(kept) = self.matching_rows(view, condition)? else { return Ok(None) };
         let count = kept.count();
         match view.rows {
-            None => self.rows_from(view, count, kept.iter()),
+            None => {
+                let rows = self.scratch.room(count, 0, |rows| kept.write(rows));
+                self.rows_of(self.document, view.list, rows.ok_or_else(|| self.out_of_memory())?)
+            }
             Some(rows) => self.rows_from(view, count, rows.iter().copied().filter(|row| kept.contains(*row))),
         }
         .map(Some)

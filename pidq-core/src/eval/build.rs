@@ -34,7 +34,9 @@ impl<'a> Cx<'a> {
 
     /// The same, by places that lie in the scratch already.
     pub(crate) fn rows_of(&self, arena: &'a Arena, base: ContainerId, rows: &'a [u32]) -> Result<Value<'a>> {
-        let rows = self.scratch.one(Rows { arena, base, rows }).ok_or_else(|| self.out_of_memory())?;
+        let is_compact = rows.len() >= WORTH_IT && std::ptr::eq(arena, self.document) && self.graph.is_compact(base);
+        let rows = Rows { arena, base, rows, is_compact };
+        let rows = self.scratch.one(rows).ok_or_else(|| self.out_of_memory())?;
         Ok(Value::Array(Array(Items::Rows(rows))))
     }
 
@@ -47,8 +49,7 @@ impl<'a> Cx<'a> {
         row: impl FnMut(usize) -> u32,
     ) -> Result<Value<'a>> {
         let rows = self.scratch.slice_by(len, row).ok_or_else(|| self.out_of_memory())?;
-        let rows = self.scratch.one(Rows { arena, base, rows }).ok_or_else(|| self.out_of_memory())?;
-        Ok(Value::Array(Array(Items::Rows(rows))))
+        self.rows_of(arena, base, rows)
     }
 
     /// A list of so many values, each by its place.

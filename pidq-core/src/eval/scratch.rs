@@ -48,6 +48,13 @@ impl Scratch {
         filled.ok().map(|items| &*items)
     }
 
+    /// Room for `count` items, which `fill` writes.
+    pub(crate) fn room<T: Copy>(&self, count: usize, start: T, fill: impl FnOnce(&mut [T])) -> Option<&[T]> {
+        let room = self.bump.try_alloc_slice_fill_copy(count, start).ok()?;
+        fill(room);
+        Some(room)
+    }
+
     /// So many values, each made from its place.
     pub(crate) fn slice_by<T: Copy>(&self, len: usize, make: impl FnMut(usize) -> T) -> Option<&[T]> {
         self.bump.try_alloc_slice_fill_with(len, make).ok().map(|items| &*items)

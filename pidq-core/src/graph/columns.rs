@@ -11,6 +11,8 @@ pub(crate) struct Columns {
     slots: Box<[OnceLock<Slot>]>,
     /// Bytes that all columns together may take.
     budget: usize,
+    /// Lists that were looked at: whether their items stand side by side in the input.
+    lists: [OnceLock<(ContainerId, bool)>; LISTS],
 }
 
 /// A field of a list; without a column where it has none.
@@ -20,6 +22,9 @@ struct Slot {
     path: Box<[Box<str>]>,
     column: OnceLock<Option<Column>>,
 }
+
+/// Lists whose layout is remembered.
+const LISTS: usize = 16;
 
 /// The most columns of a document.
 const MOST: usize = 128;
@@ -31,7 +36,14 @@ impl Columns {
     /// Columns may take as much as the values of the document.
     pub fn new(arena: &Arena) -> Columns {
         let slots = std::iter::repeat_with(OnceLock::new).take(MOST).collect();
-        Columns { slots, budget: arena.size().max(LEAST_BUDGET) }
+        Columns { slots, budget: arena.size().max(LEAST_BUDGET), lists: Default::default() }
+    }
+
+    /// Whether all items of a list are containers with nothing but a comma between them. False where there is no room
+    /// to remember it.
+    pub fn is_compact(&self, arena: &Arena, list: ContainerId) -> bool {
+        let mut lists = self.lists.iter().map(|known| known.get_or_init(|| (list, arena.is_compact(list))));
+        lists.find(|(known, _)| *known == list).is_some_and(|(_, is_compact)| *is_compact)
     }
 
     /// A field of the items of a list; nothing where it has no column, or there is no room for more.

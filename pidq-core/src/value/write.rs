@@ -5,9 +5,9 @@
 
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 
-use super::{Array, CellList, Fields, Items, Number, Object, Table, Value};
+use super::{Array, CellList, Fields, Items, Number, Object, Rows, Table, Value};
 use crate::arena::{Arena, Cell, ContainerId, Kind, load::array_index};
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Error, Result, Span};
 
 /// Bytes collected before they are handed on.
 const PIECE: usize = 64 << 10;
@@ -84,6 +84,7 @@ impl Writer<'_> {
             Value::Array(Array(Items::Stored(arena, id))) | Value::Object(Object(Fields::Stored(arena, id))) => {
                 self.push(arena.container_text(id))
             }
+            Value::Array(Array(Items::Rows(rows))) if rows.is_compact => self.compact_rows(rows),
             Value::Array(Array(Items::Rows(rows))) => self.rows(rows.arena, rows.base, rows.rows.iter().copied()),
             Value::Array(Array(Items::Part(part))) => {
                 self.rows(part.arena, part.base, part.first..part.first + part.len)
@@ -131,6 +132,24 @@ impl Writer<'_> {
         Ok(Some(object.value(*at - 1)))
     }
 
+    /// Writes items of a list in which all stand side by side: rows that follow each other are one copy.
+    fn compact_rows(&mut self, list: &Rows<'_>) -> Result<()> {
+        let cells = list.arena.items(list.base);
+        let span = |row: u32| match cells[row as usize].kind() {
+            Kind::Array(id) | Kind::Object(id) => list.arena.container(id).span,
+            _ => Span::default(),
+        };
+        self.push("[")?;
+        for (at, run) in list.rows.chunk_by(|a, b| a + 1 == *b).enumerate() {
+            if at > 0 {
+                self.push(",")?;
+            }
+            let (start, end) = (span(run[0]).start, span(run[run.len() - 1]).end);
+            self.push(&list.arena.source()[start as usize..end as usize])?;
+        }
+        self.push("]")
+    }
+
     /// Writes some items of a stored list. Items that stand side by side in the input are one copy.
     fn rows(&mut self, arena: &Arena, base: ContainerId, rows: impl Iterator<Item = u32>) -> Result<()> {
         self.push("[")?;
@@ -176,16 +195,27 @@ impl Writer<'_> {
 
     /// Writes objects that have the same keys: what stands between the values is the same for all of them.
     fn table(&mut self, table: &Table<'_>) -> Result<()> {
-        let keys: Vec<String> =
+        let between: Vec<String> =
             table.keys.names.iter().map(|key| format!(",{}:", to_string(Value::String(key)))).collect();
+        let Some((first, others)) = between.split_first() else { return self.empty_objects(table.len) };
+        let next = format!("}},{{{}", &first[1..]);
         self.push("[")?;
         for row in 0..table.len {
-            self.push(if row == 0 { "{" } else { ",{" })?;
-            for (at, (key, cell)) in keys.iter().zip(table.row(row)).enumerate() {
-                self.push(if at == 0 { &key[1..] } else { key })?;
+            self.push(if row == 0 { &next[2..] } else { &next })?;
+            let cells = table.row(row);
+            self.cell(table.arena, cells[0])?;
+            for (key, cell) in others.iter().zip(&cells[1..]) {
+                self.push(key)?;
                 self.cell(table.arena, *cell)?;
             }
-            self.push("}")?;
+        }
+        self.push(if table.len == 0 { "]" } else { "}]" })
+    }
+
+    fn empty_objects(&mut self, count: u32) -> Result<()> {
+        self.push("[")?;
+        for at in 0..count {
+            self.push(if at == 0 { "{}" } else { ",{}" })?;
         }
         self.push("]")
     }
