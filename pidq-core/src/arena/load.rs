@@ -1,12 +1,17 @@
 //! JSON text (RFC 8259) to an arena in one pass, without a tree in between and without recursion.
 //!
 //! Hot: every byte of every document goes through here. Keys are guessed from the object before and compared in place;
-//! texts are compared with the one that stood in the same slot last time before they are hashed.
+//! short texts are known by their first sixteen bytes before they are hashed. The place in the input is handed on from
+//! step to step and not kept in the loader, so that it stays in a register.
 
-use super::shape::{NONE, Shapes, Steps};
-use super::symbols::{Symbol, Symbols};
+mod number;
+mod text;
+
+use super::shape::{Shapes, Steps};
+use super::symbols::{Recent, Symbol, Symbols};
 use super::{Arena, Cell, Container, ContainerId, Lexeme, Text};
 use crate::error::{Code, Error, Location, Result, Span};
+use number::Number;
 
 /// Reads a document that is nested at most `max_depth` levels.
 pub(crate) fn load(json: Vec<u8>, max_depth: usize) -> Result<Arena> {
@@ -52,21 +57,35 @@ impl Arena {
     }
 }
 
+/// What surrounds the value that is read.
+#[derive(Clone, Copy, PartialEq)]
+enum Around {
+    Document,
+    Array,
+    Object,
+}
+
 /// An array or object that is not closed yet.
+#[derive(Clone, Copy)]
 struct Frame {
+    around: Around,
     container: ContainerId,
-    /// Where its children begin in `pending`.
-    base: usize,
     /// The last key of an object; for an array the step that it stands in, whose texts resemble each other.
     step: u32,
-    is_object: bool,
+    /// Where its children begin in `pending`.
+    base: usize,
+}
+
+impl Frame {
+    const DOCUMENT: Frame =
+        Frame { around: Around::Document, container: ContainerId(u32::MAX), step: Steps::ROOT, base: 0 };
 }
 
 struct Loader<'s> {
     source: &'s str,
     bytes: &'s [u8],
-    at: usize,
     max_depth: usize,
+    /// What surrounds the innermost open container, outermost first.
     frames: Vec<Frame>,
     /// Children of open containers; they move to `cells` when their container closes, so that siblings stand together.
     pending: Vec<Cell>,
@@ -76,6 +95,7 @@ struct Loader<'s> {
     texts: Vec<Text>,
     lexemes: Vec<Lexeme>,
     symbols: Symbols,
+    recent: Recent,
     shapes: Shapes,
     steps: Steps,
     duplicate_keys: usize,
@@ -86,7 +106,6 @@ impl<'s> Loader<'s> {
         Loader {
             source,
             bytes: source.as_bytes(),
-            at: 0,
             max_depth,
             frames: Vec::new(),
             pending: Vec::new(),
@@ -96,6 +115,7 @@ impl<'s> Loader<'s> {
             texts: Vec::new(),
             lexemes: Vec::new(),
             symbols: Symbols::default(),
+            recent: Recent::new(),
             shapes: Shapes::default(),
             steps: Steps::new(),
             duplicate_keys: 0,
@@ -104,117 +124,111 @@ impl<'s> Loader<'s> {
 
     /// The whole text: one value and nothing after it.
     fn document(&mut self) -> Result<Cell> {
-        let root = self.value()?;
-        self.skip_space();
-        match self.peek() {
-            None => Ok(root),
-            Some(_) => Err(self.expected("the end of the input")),
-        }
-    }
-
-    /// One value with everything in it.
-    fn value(&mut self) -> Result<Cell> {
+        let mut at = 0;
+        let mut frame = Frame::DOCUMENT;
         loop {
-            self.skip_space();
-            let mut cell = match self.peek() {
-                Some(b'"') => self.string()?,
-                Some(b'{') => match self.open_object()? {
-                    Some(cell) => cell,
-                    None => continue,
-                },
-                Some(b'[') => match self.open_array()? {
-                    Some(cell) => cell,
-                    None => continue,
-                },
-                Some(b'-' | b'0'..=b'9') => self.number()?,
-                Some(b't') => self.word("true", Cell::TRUE)?,
-                Some(b'f') => self.word("false", Cell::FALSE)?,
-                Some(b'n') => self.word("null", Cell::NULL)?,
-                _ => return Err(self.expected("a value")),
-            };
+            let mut cell;
+            match self.byte(at) {
+                b'"' => (cell, at) = self.string(at, frame.step)?,
+                b'-' | b'0'..=b'9' => (cell, at) = self.number(at)?,
+                b'{' => {
+                    let outer = frame;
+                    frame = self.open(at, Around::Object, Steps::ROOT, outer)?;
+                    at = self.skip_space(at + 1);
+                    if self.byte(at) != b'}' {
+                        (frame.step, at) = self.key(at, Steps::ROOT)?;
+                        continue;
+                    }
+                    at += 1;
+                    (cell, frame) = self.close(frame, at);
+                }
+                b'[' => {
+                    let outer = frame;
+                    frame = self.open(at, Around::Array, outer.step, outer)?;
+                    at = self.skip_space(at + 1);
+                    if self.byte(at) != b']' {
+                        continue;
+                    }
+                    at += 1;
+                    (cell, frame) = self.close(frame, at);
+                }
+                b't' => (cell, at) = self.word(at, "true", Cell::TRUE)?,
+                b'f' => (cell, at) = self.word(at, "false", Cell::FALSE)?,
+                b'n' => (cell, at) = self.word(at, "null", Cell::NULL)?,
+                b' ' | b'\n' | b'\t' | b'\r' => {
+                    at = self.skip_space(at);
+                    continue;
+                }
+                _ => return Err(self.expected("a value", at)),
+            }
             // A finished value may finish the containers around it.
             loop {
-                let Some(frame) = self.frames.last() else { return Ok(cell) };
-                let is_object = frame.is_object;
                 self.pending.push(cell);
-                self.skip_space();
-                match self.peek() {
-                    Some(b',') if is_object => {
-                        self.at += 1;
-                        self.key()?;
+                at = self.skip_space(at);
+                match (self.byte(at), frame.around) {
+                    (b',', Around::Object) => {
+                        (frame.step, at) = self.key(at + 1, frame.step)?;
                         break;
                     }
-                    Some(b',') => {
-                        self.at += 1;
+                    (b',', Around::Array) => {
+                        at += 1;
                         break;
                     }
-                    Some(b'}') if is_object => cell = self.close(),
-                    Some(b']') if !is_object => cell = self.close(),
-                    _ if is_object => return Err(self.expected("`,` or `}`")),
-                    _ => return Err(self.expected("`,` or `]`")),
+                    (b'}', Around::Object) | (b']', Around::Array) => {
+                        at += 1;
+                        (cell, frame) = self.close(frame, at);
+                    }
+                    (_, Around::Document) if at == self.bytes.len() => return Ok(cell),
+                    (_, Around::Document) => return Err(self.expected("the end of the input", at)),
+                    (_, Around::Object) => return Err(self.expected("`,` or `}`", at)),
+                    (_, Around::Array) => return Err(self.expected("`,` or `]`", at)),
                 }
             }
         }
     }
 
-    /// Starts an object and reads its first key. An empty object is a finished value.
-    fn open_object(&mut self) -> Result<Option<Cell>> {
-        self.open(true, Steps::ROOT)?;
-        self.skip_space();
-        if self.peek() == Some(b'}') {
-            return Ok(Some(self.close()));
-        }
-        self.key()?;
-        Ok(None)
-    }
-
-    /// Starts an array. An empty array is a finished value.
-    fn open_array(&mut self) -> Result<Option<Cell>> {
-        let step = self.frames.last().map_or(Steps::ROOT, |frame| frame.step);
-        self.open(false, step)?;
-        self.skip_space();
-        Ok((self.peek() == Some(b']')).then(|| self.close()))
-    }
-
-    fn open(&mut self, is_object: bool, step: u32) -> Result<()> {
+    /// Starts an array or object.
+    #[inline(always)]
+    fn open(&mut self, at: usize, around: Around, step: u32, outer: Frame) -> Result<Frame> {
         if self.frames.len() == self.max_depth {
             let message = format!("The input is nested deeper than {} levels", self.max_depth);
-            return Err(self.error_at(self.at, Code::InputTooDeep, message));
+            return Err(self.error_at(at, Code::InputTooDeep, message));
         }
         let container = ContainerId(self.containers.len() as u32);
-        self.reserve();
-        self.containers.push(Container { first: 0, extent: 0, span: Span::new(self.at, self.at) });
-        self.frames.push(Frame { container, base: self.pending.len(), step, is_object });
-        self.at += 1;
-        Ok(())
+        self.reserve(at);
+        self.containers.push(Container { first: 0, extent: 0, span: span(at, at) });
+        self.frames.push(outer);
+        Ok(Frame { around, container, step, base: self.pending.len() })
     }
 
-    /// Ends the innermost container: its children move to their final place.
-    fn close(&mut self) -> Cell {
-        self.at += 1;
-        let Some(frame) = self.frames.pop() else { return Cell::NULL };
+    /// Ends the innermost container: its children move to their final place. Also gives what is around it.
+    fn close(&mut self, frame: Frame, end: usize) -> (Cell, Frame) {
         let first = self.cells.len() as u32;
-        let count = self.pending.len() - frame.base;
-        let extent = if frame.is_object {
-            self.close_object(&frame)
-        } else {
-            self.cells.extend_from_slice(&self.pending[frame.base..]);
-            count as u32
+        let extent = match frame.around {
+            Around::Object => self.close_object(frame),
+            _ => {
+                self.cells.extend_from_slice(&self.pending[frame.base..]);
+                (self.pending.len() - frame.base) as u32
+            }
         };
         self.pending.truncate(frame.base);
         let container = &mut self.containers[frame.container.0 as usize];
         container.first = first;
         container.extent = extent;
-        container.span.end = self.at as u32;
-        if frame.is_object { Cell::object(frame.container) } else { Cell::array(frame.container) }
+        container.span.end = end as u32;
+        let cell = match frame.around {
+            Around::Object => Cell::object(frame.container),
+            _ => Cell::array(frame.container),
+        };
+        (cell, self.frames.pop().unwrap_or(Frame::DOCUMENT))
     }
 
-    fn close_object(&mut self, frame: &Frame) -> u32 {
+    fn close_object(&mut self, frame: Frame) -> u32 {
         let children = &self.pending[frame.base..];
         let (source, decoded, symbols) = (self.source, &self.decoded, &self.symbols);
         let index = |symbol| array_index(resolve(source, decoded, symbols.text(symbol)));
         let shape = self.steps.shape(frame.step, &mut self.shapes, index);
-        match &self.steps.orders[shape.0 as usize] {
+        match self.steps.order(shape) {
             None => self.cells.extend_from_slice(children),
             Some(order) => {
                 self.duplicate_keys += children.len() - order.len();
@@ -224,86 +238,93 @@ impl<'s> Loader<'s> {
         shape.0
     }
 
-    /// Reads `"key":` of the innermost object.
-    fn key(&mut self) -> Result<()> {
-        self.skip_space();
-        let Some(frame) = self.frames.last() else { return Ok(()) };
-        let parent = frame.step;
-        let guess = self.steps.steps[parent as usize].next;
-        let step = match self.skip_key(guess) {
-            true => guess,
-            false => self.unforeseen_key(parent)?,
-        };
-        self.skip_space();
-        if self.peek() != Some(b':') {
-            return Err(self.expected("`:`"));
+    /// Reads `"key":` after the key of `parent`.
+    #[inline(always)]
+    fn key(&mut self, at: usize, parent: u32) -> Result<(u32, usize)> {
+        let foreseen = self.steps.foreseen(parent);
+        match foreseen.end(self.bytes, at) {
+            Some(end) => Ok((foreseen.step, end)),
+            None => self.unforeseen_key(at, parent),
         }
-        self.at += 1;
-        if let Some(frame) = self.frames.last_mut() {
-            frame.step = step;
-        }
-        Ok(())
     }
 
-    /// Passes the key of a step if it stands here.
-    fn skip_key(&mut self, step: u32) -> bool {
-        if step == NONE {
-            return false;
+    #[inline(never)]
+    fn unforeseen_key(&mut self, at: usize, parent: u32) -> Result<(u32, usize)> {
+        let start = self.skip_space(at);
+        if start > at {
+            return self.key(start, parent);
         }
-        let text = self.symbols.text(self.steps.steps[step as usize].symbol);
-        self.skip_text(text)
-    }
-
-    /// Passes a known text with its quotes if it stands here in the same bytes.
-    fn skip_text(&mut self, text: Text) -> bool {
-        let known = &self.bytes[text.raw.start as usize..text.raw.end as usize];
-        let end = self.at + 1 + known.len();
-        let stands_here = self.bytes.get(end) == Some(&b'"')
-            && self.bytes[self.at] == b'"'
-            && same_bytes(&self.bytes[self.at + 1..end], known);
-        if stands_here {
-            self.at = end + 1;
+        if self.byte(start) != b'"' {
+            return Err(self.expected("a key in double quotes", start));
         }
-        stands_here
-    }
-
-    fn unforeseen_key(&mut self, parent: u32) -> Result<u32> {
-        if self.peek() != Some(b'"') {
-            return Err(self.expected("a key in double quotes"));
+        let (symbol, _, end) = self.symbol(start)?;
+        let step = self.steps.follow(parent, symbol, self.symbols.text(symbol), self.bytes);
+        let colon = self.skip_space(end);
+        if self.byte(colon) != b':' {
+            return Err(self.expected("`:`", colon));
         }
-        let text = self.text()?;
-        let (symbol, _) = self.intern(text);
-        Ok(self.steps.follow(parent, symbol))
+        Ok((step, colon + 1))
     }
 
     /// Reads a text that is a value. Where texts of this slot repeat, they are stored once.
-    fn string(&mut self) -> Result<Cell> {
-        let step = self.frames.last().map_or(Steps::ROOT, |frame| frame.step) as usize;
-        let slot = self.steps.steps[step];
-        if slot.repeats() {
-            if slot.last.0 != NONE && self.skip_text(self.symbols.text(slot.last)) {
-                self.steps.steps[step].count(false);
-                return Ok(Cell::symbol(slot.last));
+    #[inline(always)]
+    fn string(&mut self, at: usize, step: u32) -> Result<(Cell, usize)> {
+        if self.steps.slot(step).repeats() {
+            let (symbol, is_new, end) = self.symbol(at)?;
+            if is_new {
+                self.steps.slot(step).count_new();
             }
-            let text = self.text()?;
-            let (symbol, is_new) = self.intern(text);
-            let slot = &mut self.steps.steps[step];
-            slot.count(is_new);
-            slot.last = symbol;
-            return Ok(Cell::symbol(symbol));
+            return Ok((Cell::symbol(symbol), end));
         }
-        let text = self.text()?;
-        Ok(self.single(text))
+        let start = at + 1;
+        if let Some(len) = block(self.bytes, start).and_then(text::short_len) {
+            return Ok((Cell::source(start as u32, len as u16), start + len + 1));
+        }
+        self.single(at)
     }
 
     /// The cell of a text that is not expected to repeat.
-    fn single(&mut self, text: Text) -> Cell {
+    #[inline(never)]
+    fn single(&mut self, at: usize) -> Result<(Cell, usize)> {
+        let (text, end) = self.text(at)?;
         let len = text.raw.end - text.raw.start;
         if text.decoded.end == text.decoded.start && len <= u32::from(u16::MAX) {
-            return Cell::source(text.raw.start, len as u16);
+            return Ok((Cell::source(text.raw.start, len as u16), end));
         }
         self.texts.push(text);
-        Cell::text(self.texts.len() as u32 - 1)
+        Ok((Cell::text(self.texts.len() as u32 - 1), end))
+    }
+
+    /// Reads a text that is stored once. Also says whether it is new, and what comes after it.
+    #[inline(always)]
+    fn symbol(&mut self, at: usize) -> Result<(Symbol, bool, usize)> {
+        let start = at + 1;
+        if let Some(block) = block(self.bytes, start)
+            && let Some(len) = text::short_len(block)
+        {
+            let (head, end) = (text::head(block, len), start + len + 1);
+            if let Some(symbol) = self.recent.find(head) {
+                return Ok((symbol, false, end));
+            }
+            let (symbol, is_new) = self.short_symbol(head, start, len);
+            return Ok((symbol, is_new, end));
+        }
+        self.long_symbol(at)
+    }
+
+    #[inline(never)]
+    fn short_symbol(&mut self, head: u128, start: usize, len: usize) -> (Symbol, bool) {
+        let text = Text { raw: span(start, start + len), decoded: Span::default() };
+        let (symbol, is_new) = self.intern(text);
+        self.recent.remember(head, symbol);
+        (symbol, is_new)
+    }
+
+    #[inline(never)]
+    fn long_symbol(&mut self, at: usize) -> Result<(Symbol, bool, usize)> {
+        let (text, end) = self.text(at)?;
+        let (symbol, is_new) = self.intern(text);
+        Ok((symbol, is_new, end))
     }
 
     fn intern(&mut self, text: Text) -> (Symbol, bool) {
@@ -311,164 +332,60 @@ impl<'s> Loader<'s> {
         self.symbols.intern(resolve(source, decoded, text), text, |text| resolve(source, decoded, text))
     }
 
-    /// Reads a text with its quotes.
-    fn text(&mut self) -> Result<Text> {
-        let start = self.at + 1;
-        let end = plain_end(self.bytes, start);
-        if self.bytes.get(end) == Some(&b'"') {
-            self.at = end + 1;
-            return Ok(Text { raw: Span::new(start, end), decoded: Span::default() });
-        }
-        self.escaped_text(start, end)
-    }
-
-    /// Reads the rest of a text from its first escape on.
-    fn escaped_text(&mut self, start: usize, escape: usize) -> Result<Text> {
-        let first = self.decoded.len();
-        self.at = escape;
-        let mut plain = start;
-        loop {
-            self.decoded.push_str(&self.source[plain..self.at]);
-            match self.peek() {
-                Some(b'"') => break,
-                Some(b'\\') => self.escape()?,
-                Some(_) => return Err(self.bad_string("a control character must be written as an escape")),
-                None => return Err(self.unterminated(start - 1)),
-            }
-            plain = self.at;
-            self.at = plain_end(self.bytes, plain);
-        }
-        let raw = Span::new(start, self.at);
-        self.at += 1;
-        if self.decoded.len() >= u32::MAX as usize {
-            return Err(Error::new(Code::InputTooLarge, "The input has too many texts with escapes"));
-        }
-        Ok(Text { raw, decoded: Span::new(first, self.decoded.len()) })
-    }
-
-    /// Reads one escape. A surrogate without its other half becomes U+FFFD.
-    fn escape(&mut self) -> Result<()> {
-        let plain = match self.bytes.get(self.at + 1) {
-            Some(b'"') => '"',
-            Some(b'\\') => '\\',
-            Some(b'/') => '/',
-            Some(b'b') => '\u{8}',
-            Some(b'f') => '\u{C}',
-            Some(b'n') => '\n',
-            Some(b'r') => '\r',
-            Some(b't') => '\t',
-            Some(b'u') => return self.unicode_escape(),
-            _ => return Err(self.bad_string("unknown escape")),
-        };
-        self.decoded.push(plain);
-        self.at += 2;
-        Ok(())
-    }
-
-    fn unicode_escape(&mut self) -> Result<()> {
-        let Some(unit) = self.unit(self.at) else { return Err(self.bad_string("`\\u` needs four hexadecimal digits")) };
-        self.at += 6;
-        let mut c = char::from_u32(unit);
-        if let (0xD800..0xDC00, Some(low @ 0xDC00..0xE000)) = (unit, self.unit(self.at)) {
-            self.at += 6;
-            c = char::from_u32(0x10000 + ((unit - 0xD800) << 10) + (low - 0xDC00));
-        }
-        self.decoded.push(c.unwrap_or(char::REPLACEMENT_CHARACTER));
-        Ok(())
-    }
-
-    /// The UTF-16 unit of an escape `\uXXXX` at a place.
-    fn unit(&self, at: usize) -> Option<u32> {
-        let digits = self.bytes.get(at..at + 6)?.strip_prefix(b"\\u")?;
-        digits.iter().try_fold(0, |unit, digit| Some(unit << 4 | char::from(*digit).to_digit(16)?))
-    }
-
     /// Reads a number. Few digits are exact as an integer over a power of ten; the rest goes to the standard library.
-    fn number(&mut self) -> Result<Cell> {
-        let start = self.at;
-        let number = self.number_parts()?;
-        self.at = number.end;
+    #[inline(always)]
+    fn number(&mut self, at: usize) -> Result<(Cell, usize)> {
+        let number = match Number::read(self.bytes, at) {
+            Ok(number) => number,
+            Err((place, why)) => return Err(self.not_json(place, why)),
+        };
         let value = match number.exact() {
             Some(value) => value,
-            None => self.source[start..number.end].parse().unwrap_or(f64::INFINITY),
+            None => self.source[at..number.end].parse().unwrap_or(f64::INFINITY),
         };
         if number.is_canonical(value) {
-            return Ok(Cell::number(value));
+            return Ok((Cell::number(value), number.end));
         }
-        self.lexemes.push(Lexeme { value, span: Span::new(start, number.end) });
-        Ok(Cell::lexeme(self.lexemes.len() as u32 - 1))
+        self.lexemes.push(Lexeme { value, span: span(at, number.end) });
+        Ok((Cell::lexeme(self.lexemes.len() as u32 - 1), number.end))
     }
 
-    fn number_parts(&self) -> Result<Number> {
-        let negative = self.bytes[self.at] == b'-';
-        let first = self.at + usize::from(negative);
-        let mut number = Number { negative, mantissa: 0, digits: 0, scale: 0, has_exponent: false, end: first };
-        self.digits(&mut number)?;
-        if number.digits > 1 && self.bytes[first] == b'0' {
-            return Err(self.error_at(
-                first,
-                Code::NotJson,
-                "The input is not JSON: a number cannot begin with 0".into(),
-            ));
+    fn word(&self, at: usize, word: &str, cell: Cell) -> Result<(Cell, usize)> {
+        if !self.bytes[at..].starts_with(word.as_bytes()) {
+            return Err(self.expected("a value", at));
         }
-        if self.bytes.get(number.end) == Some(&b'.') {
-            number.end += 1;
-            let integer_digits = number.digits;
-            self.digits(&mut number)?;
-            number.scale = number.digits - integer_digits;
-        }
-        if let Some(b'e' | b'E') = self.bytes.get(number.end) {
-            number.has_exponent = true;
-            number.end += 1 + usize::from(matches!(self.bytes.get(number.end + 1), Some(b'+' | b'-')));
-            let mut exponent = Number { end: number.end, ..number };
-            self.digits(&mut exponent)?;
-            number.end = exponent.end;
-        }
-        Ok(number)
+        Ok((cell, at + word.len()))
     }
 
-    /// Reads at least one digit.
-    fn digits(&self, number: &mut Number) -> Result<()> {
-        let start = number.end;
-        while let Some(digit @ b'0'..=b'9') = self.bytes.get(number.end) {
-            number.mantissa = number.mantissa.wrapping_mul(10).wrapping_add(u64::from(digit - b'0'));
-            number.end += 1;
-        }
-        number.digits += number.end - start;
-        if number.end == start {
-            return Err(self.error_at(start, Code::NotJson, "The input is not JSON: expected a digit".into()));
-        }
-        Ok(())
+    /// The byte at a place; at the end of the input a zero, which JSON has nowhere.
+    #[inline(always)]
+    fn byte(&self, at: usize) -> u8 {
+        self.bytes.get(at).copied().unwrap_or_default()
     }
 
-    fn word(&mut self, word: &str, cell: Cell) -> Result<Cell> {
-        if !self.bytes[self.at..].starts_with(word.as_bytes()) {
-            return Err(self.expected("a value"));
+    #[inline(always)]
+    fn skip_space(&self, mut at: usize) -> usize {
+        while let b' ' | b'\n' | b'\t' | b'\r' = self.byte(at) {
+            at += 1;
         }
-        self.at += word.len();
-        Ok(cell)
-    }
-
-    fn peek(&self) -> Option<u8> {
-        self.bytes.get(self.at).copied()
-    }
-
-    fn skip_space(&mut self) {
-        while let Some(b' ' | b'\n' | b'\t' | b'\r') = self.bytes.get(self.at) {
-            self.at += 1;
-        }
+        at
     }
 
     /// Makes room by what the part read so far needed, so that growing copies little and wastes little.
-    fn reserve(&mut self) {
+    #[inline(always)]
+    fn reserve(&mut self, at: usize) {
+        if self.cells.len() == self.cells.capacity() || self.containers.len() == self.containers.capacity() {
+            self.reserve_more(at);
+        }
+    }
+
+    #[inline(never)]
+    fn reserve_more(&mut self, at: usize) {
         const ENOUGH: usize = 1 << 16;
-        if self.at < ENOUGH
-            || (self.cells.len() < self.cells.capacity() && self.containers.len() < self.containers.capacity())
-        {
+        if at < ENOUGH {
             return;
         }
-        let scale =
-            |len: usize| (len as f64 * (self.bytes.len() - self.at) as f64 / self.at as f64 * 1.02) as usize + 64;
+        let scale = |len: usize| (len as f64 * (self.bytes.len() - at) as f64 / at as f64 * 1.02) as usize + 64;
         let (cells, containers, lexemes) =
             (scale(self.cells.len()), scale(self.containers.len()), scale(self.lexemes.len()));
         self.cells.reserve_exact(cells);
@@ -476,15 +393,15 @@ impl<'s> Loader<'s> {
         self.lexemes.reserve_exact(lexemes);
     }
 
-    fn expected(&self, what: &str) -> Error {
-        let found = match self.source[self.at.min(self.source.len())..].chars().next() {
+    #[cold]
+    fn expected(&self, what: &str, at: usize) -> Error {
+        let found = match self.source[at.min(self.source.len())..].chars().next() {
             None => "the end of the input".into(),
             Some(c) if c.is_control() || c == '\u{FEFF}' => format!("`{}`", c.escape_unicode()),
             Some(c) => format!("`{c}`"),
         };
-        let error =
-            self.error_at(self.at, Code::NotJson, format!("The input is not JSON: expected {what}, not {found}"));
-        match self.bytes.get(self.at..) {
+        let error = self.not_json(at, &format!("expected {what}, not {found}"));
+        match self.bytes.get(at..) {
             Some([0xEF, 0xBB, 0xBF, ..]) => error.with_help("remove the byte order mark at the start"),
             Some([b'\'', ..]) => error.with_help("JSON takes double quotes only"),
             Some([b'}' | b']', ..]) => error.with_help("JSON has no trailing commas"),
@@ -494,14 +411,12 @@ impl<'s> Loader<'s> {
         }
     }
 
-    fn bad_string(&self, why: &str) -> Error {
-        self.error_at(self.at, Code::NotJson, format!("The input is not JSON: {why}"))
+    #[cold]
+    fn not_json(&self, at: usize, why: &str) -> Error {
+        self.error_at(at, Code::NotJson, format!("The input is not JSON: {why}"))
     }
 
-    fn unterminated(&self, start: usize) -> Error {
-        self.error_at(start, Code::NotJson, "The input is not JSON: a string has no closing quote".into())
-    }
-
+    #[cold]
     fn error_at(&self, at: usize, code: Code, message: String) -> Error {
         let place = Location::of(self.source, at);
         Error::new(code, format!("{message} (line {}, column {})", place.line, place.column))
@@ -509,40 +424,6 @@ impl<'s> Loader<'s> {
             .locate(self.source)
     }
 }
-
-/// The parts of a number.
-#[derive(Clone, Copy)]
-struct Number {
-    negative: bool,
-    /// All digits before the exponent as one integer; meaningless above 19 digits.
-    mantissa: u64,
-    digits: usize,
-    /// How many of them stand after the point.
-    scale: usize,
-    has_exponent: bool,
-    end: usize,
-}
-
-impl Number {
-    /// The value where mantissa and power of ten are exact as `f64`, so that one division rounds correctly (Clinger 1990).
-    fn exact(&self) -> Option<f64> {
-        if self.has_exponent || self.digits > 15 {
-            return None;
-        }
-        let value = self.mantissa as f64 / POWERS_OF_TEN[self.scale];
-        Some(if self.negative { -value } else { value })
-    }
-
-    /// Whether JavaScript prints the value in the same digits: at most 15 of them, no exponent, no closing zero.
-    fn is_canonical(&self, value: f64) -> bool {
-        !self.has_exponent
-            && self.digits <= 15
-            && (self.scale == 0 || (!self.mantissa.is_multiple_of(10) && value.abs() >= 1e-6))
-            && !(self.negative && self.mantissa == 0)
-    }
-}
-
-const POWERS_OF_TEN: [f64; 16] = [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
 
 /// The number that a key is, if JavaScript would sort it as an array index: `0` to `4294967294`, written plainly.
 pub(crate) fn array_index(key: &str) -> Option<u32> {
@@ -560,31 +441,13 @@ fn resolve<'t>(source: &'t str, decoded: &'t str, text: Text) -> &'t str {
     &source[text.raw.start as usize..text.raw.end as usize]
 }
 
-/// Compares short texts of equal length without a call.
-fn same_bytes(a: &[u8], b: &[u8]) -> bool {
-    match (a.first_chunk::<8>(), b.first_chunk::<8>()) {
-        (Some(x), Some(y)) => x == y && a[8..] == b[8..],
-        _ => a.iter().zip(b).all(|(x, y)| x == y),
-    }
+/// Bytes of the input, which is shorter than 4 GiB.
+fn span(start: usize, end: usize) -> Span {
+    Span { start: start as u32, end: end as u32 }
 }
 
-/// The first byte from `at` on that is a quote, a backslash or a control character; eight bytes at a time.
-fn plain_end(bytes: &[u8], mut at: usize) -> usize {
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    const HIGHS: u64 = 0x8080_8080_8080_8080;
-    // The lowest set bit is right; bits above it may be set by a borrow.
-    let zeros = |word: u64| word.wrapping_sub(ONES) & !word & HIGHS;
-    while let Some(chunk) = bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
-        let word = u64::from_le_bytes(*chunk);
-        let control = word.wrapping_sub(ONES * 0x20) & !word & HIGHS;
-        let found = control | zeros(word ^ (ONES * u64::from(b'"'))) | zeros(word ^ (ONES * u64::from(b'\\')));
-        if found != 0 {
-            return at + found.trailing_zeros() as usize / 8;
-        }
-        at += 8;
-    }
-    while bytes.get(at).is_some_and(|byte| !matches!(byte, b'"' | b'\\' | 0..=0x1F)) {
-        at += 1;
-    }
-    at
+/// The sixteen bytes from a place on.
+#[inline(always)]
+pub(super) fn block(bytes: &[u8], at: usize) -> Option<[u8; 16]> {
+    bytes.get(at..)?.first_chunk().copied()
 }

@@ -4,9 +4,12 @@
 //! walk where one before them walked, so that the next key can be guessed and compared in place. Where an object ends,
 //! its step becomes a shape: the keys as JavaScript orders them, without duplicates.
 
-use hashbrown::{DefaultHashBuilder, HashTable};
 use std::hash::BuildHasher;
 
+use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
+
+use super::Text;
+use super::load::block;
 use super::symbols::Symbol;
 
 /// The number of a shape.
@@ -82,42 +85,117 @@ impl Shapes {
 }
 
 /// No step, no shape, no symbol.
-pub(super) const NONE: u32 = u32::MAX;
+const NONE: u32 = u32::MAX;
 
-/// A key that followed other keys, and what is known of the values that stood there.
+/// A key that followed other keys.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Step {
-    pub symbol: Symbol,
-    /// The step that followed last time.
-    pub next: u32,
+struct Step {
+    symbol: Symbol,
+    /// The token of the step that followed last time.
+    next: u32,
+    /// Its own token, from its second use on.
+    token: u32,
+    /// What is known of the texts that stood here.
+    slot: u32,
     /// The shape of objects that end here, if one did.
-    pub shape: u32,
-    /// The text that stood here last time.
-    pub last: Symbol,
+    shape: u32,
     parent: u32,
     depth: u32,
-    seen: u16,
-    fresh: u16,
 }
 
-/// After this many texts a slot is judged: does it repeat, or is it an id or a remark?
-const TRIAL: u16 = 64;
+/// The bytes from the quote of a key to its colon, such as `"tag":`, to be compared in place.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Token {
+    /// The first sixteen bytes, those that are its own.
+    head: u128,
+    mask: u128,
+    /// The last sixteen bytes of a longer one.
+    tail: u128,
+    len: u32,
+    /// The step that it leads to.
+    pub step: u32,
+}
 
-impl Step {
-    fn new(parent: u32, symbol: Symbol, depth: u32) -> Step {
-        Step { symbol, next: NONE, shape: NONE, last: Symbol(NONE), parent, depth, seen: 0, fresh: 0 }
+impl Token {
+    /// Stands nowhere: no UTF-8 has these bytes.
+    const NOWHERE: Token = Token { head: u128::MAX, mask: u128::MAX, tail: 0, len: 0, step: Steps::ROOT };
+
+    /// The longest token: longer keys are read and looked up each time.
+    const LONGEST: usize = 32;
+
+    /// The token of a key by its bytes in the input.
+    fn new(key: &[u8], step: u32) -> Option<Token> {
+        let len = key.len() + 3;
+        if len > Token::LONGEST {
+            return None;
+        }
+        let mut bytes = [0; Token::LONGEST];
+        bytes[0] = b'"';
+        bytes[1..len - 2].copy_from_slice(key);
+        bytes[len - 2..len].copy_from_slice(b"\":");
+        let at = |from: usize| block(&bytes, from).map_or(0, u128::from_le_bytes);
+        let mask = if len < 16 { (1 << (8 * len)) - 1 } else { u128::MAX };
+        Some(Token { head: at(0), mask, tail: at(len.saturating_sub(16)), len: len as u32, step })
     }
 
-    /// Whether texts of this slot are worth storing once.
-    pub fn repeats(&self) -> bool {
-        self.seen < TRIAL || self.fresh <= TRIAL / 2
+    /// What comes after the token if it stands at a place.
+    ///
+    /// Hot: once a key.
+    #[inline(always)]
+    pub fn end(&self, bytes: &[u8], at: usize) -> Option<usize> {
+        let head = u128::from_le_bytes(block(bytes, at)?);
+        let end = at + self.len as usize;
+        let stands_here = (head ^ self.head) & self.mask == 0
+            && (self.len <= 16 || block(bytes, end - 16).map(u128::from_le_bytes) == Some(self.tail));
+        stands_here.then_some(end)
+    }
+}
+
+/// Whether the texts of a key repeat. Judged over and over: a text that is stored once costs a look-up, and memory if it
+/// is the only one of its kind.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Slot {
+    repeats: bool,
+    /// So many texts until the next verdict.
+    left: u32,
+    /// So many of the texts since the last verdict were new.
+    fresh: u32,
+    /// How long to leave the texts alone after the next bad verdict.
+    rest: u32,
+}
+
+impl Slot {
+    /// So many texts make a trial.
+    const TRIAL: u32 = 64;
+
+    /// With more new texts in a trial a slot is taken for one of ids or remarks.
+    const TOO_FRESH: u32 = 48;
+
+    const NEW: Slot = Slot { repeats: true, left: Slot::TRIAL, fresh: 0, rest: 16 * Slot::TRIAL };
+
+    /// Whether the next text is worth storing once.
+    #[inline(always)]
+    pub fn repeats(&mut self) -> bool {
+        if self.left == 0 {
+            self.judge();
+        }
+        self.left -= 1;
+        self.repeats
     }
 
-    /// Counts a text of this slot that is, or is not, new.
-    pub fn count(&mut self, is_new: bool) {
-        if self.seen < TRIAL {
-            self.seen += 1;
-            self.fresh += u16::from(is_new);
+    /// Counts a text that was met for the first time.
+    pub fn count_new(&mut self) {
+        self.fresh += 1;
+    }
+
+    #[inline(never)]
+    fn judge(&mut self) {
+        self.repeats = !self.repeats || self.fresh <= Slot::TOO_FRESH;
+        self.fresh = 0;
+        self.left = Slot::TRIAL;
+        if !self.repeats {
+            self.left = self.rest;
+            self.rest = self.rest.saturating_mul(2);
         }
     }
 }
@@ -125,11 +203,16 @@ impl Step {
 /// The tree of steps while a document is read.
 #[derive(Debug)]
 pub(super) struct Steps {
-    pub steps: Vec<Step>,
+    steps: Vec<Step>,
+    /// By parent and symbol.
     table: HashTable<u32>,
+    tokens: Vec<Token>,
+    slots: Vec<Slot>,
+    /// The slot of a key: shared by all steps with this key, so that rare shapes have no trials of their own.
+    slot_of_key: HashMap<u32, u32>,
     hasher: DefaultHashBuilder,
     /// By shape: where its values stand among those of the object as it was written; `NONE` for "in order".
-    pub orders: Vec<Option<Box<[u32]>>>,
+    orders: Vec<Option<Box<[u32]>>>,
 }
 
 impl Steps {
@@ -137,24 +220,63 @@ impl Steps {
     pub const ROOT: u32 = 0;
 
     pub fn new() -> Steps {
-        let root = Step::new(NONE, Symbol(NONE), 0);
-        Steps { steps: vec![root], table: HashTable::new(), hasher: DefaultHashBuilder::default(), orders: Vec::new() }
+        let root = Step { symbol: Symbol(NONE), next: 0, token: 0, slot: 0, shape: NONE, parent: NONE, depth: 0 };
+        Steps {
+            steps: vec![root],
+            table: HashTable::new(),
+            tokens: vec![Token::NOWHERE],
+            slots: vec![Slot::NEW],
+            slot_of_key: HashMap::default(),
+            hasher: DefaultHashBuilder::default(),
+            orders: Vec::new(),
+        }
     }
 
-    /// The step for `symbol` after `parent`.
-    pub fn follow(&mut self, parent: u32, symbol: Symbol) -> u32 {
+    /// The token that followed a step last time.
+    #[inline(always)]
+    pub fn foreseen(&self, step: u32) -> &Token {
+        &self.tokens[self.steps[step as usize].next as usize]
+    }
+
+    /// What is known of the texts at a step.
+    #[inline(always)]
+    pub fn slot(&mut self, step: u32) -> &mut Slot {
+        &mut self.slots[self.steps[step as usize].slot as usize]
+    }
+
+    /// The order of the values of a shape, where it is not the written one.
+    pub fn order(&self, shape: ShapeId) -> Option<&[u32]> {
+        self.orders[shape.0 as usize].as_deref()
+    }
+
+    /// The step for `symbol` after `parent`; the text is that of the symbol.
+    pub fn follow(&mut self, parent: u32, symbol: Symbol, text: Text, bytes: &[u8]) -> u32 {
         let Steps { steps, table, hasher, .. } = self;
         let hash = hasher.hash_one((parent, symbol.0));
         let same = |id: &u32| steps[*id as usize].parent == parent && steps[*id as usize].symbol == symbol;
-        let found = table.find(hash, same).copied();
-        let id = found.unwrap_or_else(|| {
-            let id = steps.len() as u32;
-            steps.push(Step::new(parent, symbol, steps[parent as usize].depth + 1));
-            let key = |id: &u32| hasher.hash_one((steps[*id as usize].parent, steps[*id as usize].symbol.0));
-            table.insert_unique(hash, id, key);
-            id
-        });
-        steps[parent as usize].next = id;
+        let Some(id) = table.find(hash, same).copied() else { return self.add(parent, symbol, hash) };
+        if steps[id as usize].token == 0 {
+            let key = &bytes[text.raw.start as usize..text.raw.end as usize];
+            if let Some(token) = Token::new(key, id) {
+                steps[id as usize].token = self.tokens.len() as u32;
+                self.tokens.push(token);
+            }
+        }
+        steps[parent as usize].next = steps[id as usize].token;
+        id
+    }
+
+    fn add(&mut self, parent: u32, symbol: Symbol, hash: u64) -> u32 {
+        let slot = *self.slot_of_key.entry(symbol.0).or_insert(self.slots.len() as u32);
+        if slot as usize == self.slots.len() {
+            self.slots.push(Slot::NEW);
+        }
+        let Steps { steps, table, hasher, .. } = self;
+        let id = steps.len() as u32;
+        let depth = steps[parent as usize].depth + 1;
+        steps.push(Step { symbol, next: 0, token: 0, slot, shape: NONE, parent, depth });
+        let key = |id: &u32| hasher.hash_one((steps[*id as usize].parent, steps[*id as usize].symbol.0));
+        table.insert_unique(hash, id, key);
         id
     }
 

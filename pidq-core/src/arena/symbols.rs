@@ -54,3 +54,34 @@ impl Symbols {
         size_of_val(self.texts.as_slice()) + self.table.capacity() * (size_of::<u32>() + 1)
     }
 }
+
+/// The short texts that were met lately: most look-ups end here, with one compare and without hashing.
+///
+/// A text is known by its bytes, filled up with zeros: JSON has no zero in a text. A place is chosen by a weak hash,
+/// which a stranger may make collide; that costs the detour over the table and no more.
+#[derive(Debug)]
+pub(super) struct Recent(Vec<(u128, Symbol)>);
+
+impl Recent {
+    const LEN: usize = 256;
+
+    pub fn new() -> Recent {
+        Recent(vec![(u128::MAX, Symbol(u32::MAX)); Recent::LEN])
+    }
+
+    #[inline(always)]
+    pub fn find(&self, text: u128) -> Option<Symbol> {
+        let (known, symbol) = self.0[Recent::place(text)];
+        (known == text).then_some(symbol)
+    }
+
+    pub fn remember(&mut self, text: u128, symbol: Symbol) {
+        self.0[Recent::place(text)] = (text, symbol);
+    }
+
+    fn place(text: u128) -> usize {
+        let (low, high) = (text as u64, (text >> 64) as u64);
+        let mixed = low.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ high.wrapping_mul(0xC2B2_AE3D_27D4_EB4F);
+        (mixed >> 56) as usize
+    }
+}
