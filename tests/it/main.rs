@@ -11,4 +11,5 @@ mod generator;
 mod hostile;
 mod language;
 mod limits;
+mod memory;
 mod properties;
