@@ -462,7 +462,9 @@ fn did_you_mean(texts: &[String]) -> String {
 /// Something that looks like a mistake but does not change the result.
 #[derive(Clone, Debug)]
 pub struct Warning {
-    /// The stable code: `PQW01` unknown field, `PQW03` argument ignored, `PQW10` duplicate keys in the input.
+    /// The stable code: `PQW01` unknown field, `PQW02` comparison that is never true, `PQW03` argument ignored, `PQW04`
+    /// query inside `get`, `PQW05` sum without numbers, `PQW06` filter that keeps all or nothing, `PQW07` field of a
+    /// list, `PQW10` duplicate keys in the input.
     pub code: &'static str,
     /// What it is, in one line.
     pub message: String,

@@ -16,6 +16,7 @@
 #![forbid(unsafe_code)]
 
 mod arena;
+mod check;
 pub mod error;
 mod eval;
 mod functions;

@@ -6,6 +6,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::arena::{Arena, load};
+use crate::check::{self, Findings};
 use crate::error::{Code, Error, Result, Span, Warning};
 use crate::eval::compile::{Compiled, Names, compile};
 use crate::eval::function::Function;
@@ -128,7 +129,8 @@ impl Dialect {
         let all = || self.functions().map(|function| function.name).collect();
         let names = Names { find: &find, all: &all, params: &params };
         let compiled = compile(&origin.expr, &names).map_err(|error| origin.place(error))?;
-        Ok(Query { compiled, origin, params, operators: self.operators.clone(), shortcuts: true })
+        let findings = check::check(&compiled.plan);
+        Ok(Query { compiled, findings, origin, params, operators: self.operators.clone(), shortcuts: true })
     }
 
     fn find(&self, name: &str) -> Option<FunctionRef> {
@@ -200,6 +202,8 @@ impl Origin {
 #[derive(Debug)]
 pub struct Query {
     compiled: Compiled,
+    /// What a check finds without a document.
+    findings: Findings,
     origin: Origin,
     params: Arena,
     operators: Arc<Operators>,
@@ -283,6 +287,34 @@ impl Query {
         &self.origin.source
     }
 
+    /// Tells what is wrong with the query whatever the document is: what looks like a mistake, and as an error a call
+    /// that always fails.
+    ///
+    /// # Errors
+    /// `PQ2xxx`.
+    pub fn check(&self) -> Result<Vec<Warning>> {
+        match &self.findings.error {
+            Some(error) => Err(self.origin.place(error.clone())),
+            None => Ok(self.notes().map(|warning| self.origin.place_warning(warning.clone())).collect()),
+        }
+    }
+
+    /// Tells what else looks like a mistake on this document, from the kinds of values that it has. The query is not
+    /// run: what a run finds, and what [`Query::check`] tells, comes with its outcome.
+    ///
+    /// None where looking through the document takes more than `fuel` steps.
+    pub fn check_against(&self, graph: &Graph, fuel: u64) -> Vec<Warning> {
+        let findings = check::check_against(&self.compiled.plan, graph.arena(), fuel);
+        let warnings = findings.map(|findings| findings.warnings).unwrap_or_default();
+        let is_new = |new: &Warning| !self.notes().any(|old| (old.code, old.span) == (new.code, new.span));
+        warnings.into_iter().filter(is_new).map(|warning| self.origin.place_warning(warning)).collect()
+    }
+
+    /// What looks like a mistake without a document.
+    fn notes(&self) -> impl Iterator<Item = &Warning> {
+        self.compiled.warnings.iter().chain(&self.findings.warnings)
+    }
+
     fn start<'a>(&'a self, graph: &'a Graph, scratch: &'a Scratch, limits: Limits<'a>) -> Cx<'a> {
         let cx = Cx::new(graph, &self.params, scratch, limits, self.compiled.sizes);
         if self.shortcuts { cx } else { cx.without_shortcuts() }
@@ -331,10 +363,7 @@ impl Query {
                 warnings.push(unknown_field(graph, name, *span));
             }
         }
-        for (signature, span) in &self.compiled.surplus {
-            let message = format!("an argument is ignored: `{signature}`");
-            warnings.push(Warning::new("PQW03", message).with_span(*span));
-        }
+        warnings.extend(self.notes().cloned());
         if graph.duplicate_keys() > 0 {
             let message = format!(
                 "{} keys of the input stand twice in their object; the last one counts",

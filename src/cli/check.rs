@@ -17,7 +17,7 @@ pub struct Options {
     /// The query
     query: String,
 
-    /// Also run the query on a document and tell what looks like a mistake
+    /// Also check it against a document, and run it there
     #[arg(long, value_name = "FILE")]
     against: Option<PathBuf>,
 
@@ -54,20 +54,26 @@ pub fn run(options: &Options) -> Result {
 
 fn check(options: &Options) -> Result {
     let query = options.writing.compile(&options.query)?;
-    let Some(path) = &options.against else { return Ok(Status::Done) };
-    for warning in try_out(options, &query, path)? {
+    let refused = |error| Failure::Query(error, query.source().into());
+    let warnings = match &options.against {
+        None => query.check().map_err(refused)?,
+        Some(path) => try_out(options, &query, path)?,
+    };
+    for warning in warnings {
         tell(options.format, &warning, &query)?;
     }
     Ok(Status::Done)
 }
 
-/// The warnings of a run on the document in `path`.
+/// The warnings of the kinds of values of the document in `path`, and of a run on it.
 fn try_out(options: &Options, query: &Query, path: &std::path::Path) -> Result<Vec<Warning>> {
     let graph = input::graph(path)?;
     options.limits.within(|limits| {
         let scratch = Scratch::new();
         let outcome = query.run(&graph, &scratch, limits);
-        outcome.map(|outcome| outcome.warnings).map_err(|error| Failure::Query(error, query.source().into()))
+        let mut warnings = outcome.map_err(|error| Failure::Query(error, query.source().into()))?.warnings;
+        warnings.extend(query.check_against(&graph, limits.fuel));
+        Ok(warnings)
     })
 }
 

@@ -49,6 +49,23 @@ const RUNS: &[&str] = &[
     ".pid_graph.nodes | mapObject(null)",
 ];
 
+/// Queries that run, but look like mistakes on that drawing.
+const WARNINGS: &[&str] = &[
+    ".pid_graph.nodes | map(.tga)",
+    ".pid_graph.nodes | size(.tag)",
+    ".pid_graph.node",
+    ".pid_graph.nodes | filter(size() == \"2\")",
+    ".pid_graph.nodes | filter(.kw == \"15\")",
+    ".pid_graph.nodes | filter(.tag in [1, 2])",
+    ".pid_graph.nodes | map(get(.tag))",
+    ".pid_graph.nodes | sum()",
+    ".pid_graph.nodes | map(.tag) | sum()",
+    ".pid_graph.nodes | filter(true)",
+    ".pid_graph.nodes | filter([.kw == 1])",
+    ".pid_graph.nodes.tag",
+    ".pid_graph.nodes | map(.tag).tag",
+];
+
 const DRAWING: &str =
     r#"{"pid_graph": {"nodes": [{"tag": "P-101", "kw": 15, "tags": [1]}, {"tag": "V-1", "kw": 2, "tags": null}]}}"#;
 
@@ -93,10 +110,11 @@ fn documents() {
 fn warnings() {
     let graph = Graph::from_json(DRAWING).expect("the drawing is JSON");
     let mut shown = String::new();
-    for text in [".pid_graph.nodes | map(.tga)", ".pid_graph.nodes | size(.tag)", ".pid_graph.node"] {
+    for text in WARNINGS {
         let query = Dialect::standard().parse(text).expect("it compiles");
         let scratch = pidq::Scratch::new();
-        for warning in query.run(&graph, &scratch, Limits::default()).expect("it runs").warnings {
+        let of_run = query.run(&graph, &scratch, Limits::default()).expect("it runs").warnings;
+        for warning in of_run.into_iter().chain(query.check_against(&graph, 1_000_000)) {
             writeln!(shown, "{}", warning.render_with(text, &pidq::error::Styles::PLAIN))
                 .expect("a string takes everything");
         }

@@ -9,7 +9,7 @@ const FLOORS: &[&[&str]] = &[
     &["value", "regex", "syntax"],
     &["graph"],
     &["eval"],
-    &["functions"],
+    &["functions", "check"],
     &["query"],
 ];
 

@@ -1,6 +1,7 @@
 //! The whole product, as a user meets it. One binary; one file a boundary.
 
 mod allocator;
+mod check;
 mod cli;
 mod columns;
 mod conformance;

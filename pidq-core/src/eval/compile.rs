@@ -4,7 +4,7 @@ use super::Sizes;
 use super::function::{Body, Function, Kind, Param};
 use super::plan::{Call, Constant, Fields, FunctionRef, Key, Path, Plan};
 use crate::arena::{Arena, Kind as CellKind};
-use crate::error::{Code, Error, Result, Span};
+use crate::error::{Code, Error, Result, Span, Warning};
 use crate::regex::Regex;
 use crate::suggest;
 use crate::syntax::{Expr, Node, json};
@@ -27,8 +27,8 @@ pub(crate) struct Compiled {
     pub calls: Vec<(String, Span)>,
     /// By property: its name and place, for warnings.
     pub properties: Vec<(Box<str>, Span)>,
-    /// Notes about the query itself.
-    pub surplus: Vec<(String, Span)>,
+    /// What looks like a mistake in the query itself.
+    pub warnings: Vec<Warning>,
 }
 
 /// What a call is.
@@ -46,12 +46,12 @@ pub(crate) fn compile(expr: &Expr, names: &Names<'_>) -> Result<Compiled> {
         calls: Vec::new(),
         properties: Vec::new(),
         records: 0,
-        surplus: Vec::new(),
+        warnings: Vec::new(),
     };
     let plan = compiler.query(expr)?;
-    let Compiler { calls, properties, records, surplus, .. } = compiler;
+    let Compiler { calls, properties, records, warnings, .. } = compiler;
     let sizes = Sizes { calls: calls.len(), properties: properties.len(), records };
-    Ok(Compiled { plan, sizes, calls, properties, surplus })
+    Ok(Compiled { plan, sizes, calls, properties, warnings })
 }
 
 struct Compiler<'n> {
@@ -61,7 +61,7 @@ struct Compiler<'n> {
     calls: Vec<(String, Span)>,
     properties: Vec<(Box<str>, Span)>,
     records: usize,
-    surplus: Vec<(String, Span)>,
+    warnings: Vec<Warning>,
 }
 
 impl Compiler<'_> {
@@ -128,6 +128,7 @@ impl Compiler<'_> {
     }
 
     fn path(&mut self, keys: &[Expr]) -> Result<Path> {
+        keys.iter().filter_map(static_query).for_each(|warning| self.warnings.push(warning));
         let first = self.properties.len();
         let keys: Box<[Key]> = keys.iter().map(key).collect();
         self.properties.extend(keys.iter().map(|key| (key.name.clone(), key.span)));
@@ -234,7 +235,8 @@ impl Compiler<'_> {
         let row = function.row();
         let known = row.params.get(at).or_else(|| row.params.last().filter(|last| last.is_many));
         if known.is_none() && matches!(row.body, Body::Piped(_) | Body::Lazy(_)) {
-            self.surplus.push((row.signature(), args[at].span));
+            let message = format!("an argument is ignored: `{}`", row.signature());
+            self.warnings.push(Warning::new("PQW03", message).with_span(args[at].span));
             return None;
         }
         known.or(Some(SURPLUS))
@@ -385,6 +387,14 @@ fn object_call(expr: &Expr, args: &[Expr]) -> Error {
         Error::new(Code::ArgumentKind, "An object literal expected in `object`").with_span(expr.span)
     });
     error.with_help("write `{a: .x}` instead of `object(...)`")
+}
+
+/// PQW04: `get` takes a query inside it for the text that JavaScript makes of it.
+fn static_query(key: &Expr) -> Option<Warning> {
+    let Node::Array(_) = &key.node else { return None };
+    let message = format!("a query inside `get` is not evaluated: it stands for the key `{}`", literal_text(&key.node));
+    let warning = Warning::new("PQW04", message).with_span(key.span);
+    Some(warning.with_help("to read a computed key, write `lookup(map, key)`"))
 }
 
 fn static_expected(function: &Function, param: &Param, span: Span) -> Error {

@@ -136,6 +136,11 @@ pub(crate) fn is_reserved(name: &str) -> bool {
     is_common(name) || [ARRAY, STRING, NUMBER].iter().any(|names| names.binary_search(&name).is_ok())
 }
 
+/// Whether every list has a property of this name.
+pub(crate) fn is_of_lists(name: &str) -> bool {
+    is_common(name) || ARRAY.binary_search(&name).is_ok()
+}
+
 #[cfg(test)]
 mod tests {
     #[test]

@@ -1,0 +1,374 @@
+//! What is said of a query before it runs: warnings where there is a mistake, and silence where there may be none.
+
+use pidq::{Dialect, Graph, Query};
+
+/// Two kinds of nodes that share a field with other types; a field that only some have; a table with data as keys.
+const PLANT: &str = r#"{
+    "nodes": [
+        {"id": 1, "node_type": "pump", "tag": "P-101", "size": 80, "spare": null, "notes": ["a"], "pos": {"x": 1}},
+        {"id": 2, "node_type": "pump", "tag": "P-102", "size": 50, "spare": true, "notes": [], "pos": {"x": 2}},
+        {"id": 3, "node_type": "valve", "tag": "V-1", "size": "DN50", "spare": false, "notes": ["b"], "pos": null},
+        {"id": 4, "node_type": "valve", "tag": "V-2", "size": "DN80", "mixed": 1, "notes": ["c"], "pos": {"x": "?"}}
+    ],
+    "byTag": {"P-101": {"kw": 15}, "P-102": {"kw": 11}},
+    "empty": [],
+    "numbers": [1, 2, null],
+    "texts": ["1", "2"]
+}"#;
+
+fn parse(query: &str) -> Query {
+    Dialect::standard().parse(query).expect(query)
+}
+
+/// The codes of what is said without a document.
+fn static_codes(query: &str) -> Vec<&'static str> {
+    match parse(query).check() {
+        Ok(warnings) => warnings.iter().map(|warning| warning.code).collect(),
+        Err(error) => vec![error.code().as_str()],
+    }
+}
+
+/// The codes of what the kinds of the plant tell.
+fn plant_codes(query: &str) -> Vec<&'static str> {
+    let graph = Graph::from_json(PLANT).expect("the plant is JSON");
+    let query = parse(query);
+    let known = query.check().expect("no call of these fails always");
+    let codes = known.into_iter().chain(query.check_against(&graph, 100_000)).map(|warning| warning.code);
+    codes.collect()
+}
+
+fn check(query: &str, codes: &[&str]) {
+    assert_eq!(static_codes(query), codes, "{query}");
+}
+
+fn check_plant(query: &str, codes: &[&str]) {
+    assert_eq!(plant_codes(query), codes, "{query} against the plant");
+}
+
+#[test]
+fn comparisons_that_never_hold() {
+    check("1 == 2", &["PQW02"]);
+    check("\"a\" > \"b\"", &["PQW02"]);
+    check("1 != 1", &["PQW02"]);
+    check("1 == \"1\"", &["PQW02"]);
+    check("map(.a) == 1", &["PQW02"]);
+    check("string(.a) == 1", &["PQW02"]);
+    check("(.a > 1) == \"yes\"", &["PQW02"]);
+    check("abs(.a) in [\"1\", \"2\"]", &["PQW02"]);
+    check("number(.a) > \"1\"", &["PQW02"]);
+    check("let({n: map(.a)}, filter(.b == $n) | $n == 1)", &["PQW02"]);
+}
+
+#[test]
+fn comparisons_that_may_hold() {
+    for query in [
+        "1 == 1",
+        "2 > 1",
+        ".a == 1",
+        ".a == .b",
+        ".a + 1 == \"11\"",
+        "number(.a) == null",
+        "size() == 1",
+        "size() == null",
+        "map(.a) == [1]",
+        "map(.a) == {a: 1}",
+        "{a: 1} == [1]",
+        "1 in [\"1\", .a]",
+        "1 in []",
+        "1 in .list",
+        "not(.a) == true",
+        "and(.a) == \"text\"",
+        "if(.a, 1, \"b\") == \"b\"",
+        "if(.a, 1) == null",
+        "eq(1)",
+        "eq()",
+        "min() == \"a\"",
+        "match(.a, \"b\") == null",
+        "first() == 1",
+        "tryOr(1, 2) == \"a\"",
+        "substring(.a, 1) == [1]",
+    ] {
+        check(query, &[]);
+    }
+    let with = |params| Dialect::standard().parse_with("size() == $n", params).expect("it compiles");
+    assert_eq!(with(r#"{"n": 1}"#).check().map(|warnings| warnings.len()).ok(), Some(0));
+}
+
+#[test]
+fn comparisons_that_never_hold_in_a_document() {
+    check_plant(".nodes | filter(.tag == 1)", &["PQW02"]);
+    check_plant(".nodes | filter(.id == \"1\")", &["PQW02"]);
+    check_plant(".nodes | filter(.id > \"1\")", &["PQW02"]);
+    check_plant(".nodes | map(.id in [\"1\"])", &["PQW02"]);
+    check_plant(".nodes | filter(.node_type == \"pmup\")", &["PQW02"]);
+    check_plant(".nodes | sort(.tag) | reverse() | limit(2) | filter(.notes == 1)", &["PQW02"]);
+    check_plant(".nodes.0.tag == 1", &["PQW02"]);
+    check_plant(".byTag.\"P-101\".kw == \"15\"", &["PQW02"]);
+    check_plant("$root.nodes | filter(.tag == 1)", &["PQW02"]);
+    check_plant("let({n: .nodes}, $n | filter(.tag == 1))", &["PQW02"]);
+    check_plant(".nodes | groupBy(.tag == 1)", &["PQW02"]);
+}
+
+#[test]
+fn a_node_type_narrows_what_a_field_may_be() {
+    check_plant(".nodes | filter(.size == \"DN50\")", &[]);
+    check_plant(".nodes | filter(.size == 80)", &[]);
+    check_plant(".nodes | filter(.node_type == \"pump\" and .size == \"DN50\")", &["PQW02"]);
+    check_plant(".nodes | filter(.node_type == \"pump\") | filter(.size == \"DN50\")", &["PQW02"]);
+    check_plant(".nodes | filter(.node_type == \"valve\") | map(.size) | sum()", &["PQW05"]);
+    check_plant(".nodes | filter(.node_type == \"pump\") | map(.size) | sum()", &[]);
+    check_plant(".nodes | filter(.size == \"DN50\" and .node_type == \"pump\")", &[]);
+    check_plant(".nodes | filter(.node_type == \"pump\" or .size == \"DN50\")", &[]);
+    check_plant(".nodes | filter(.node_type != \"pump\" and .size == 80)", &[]);
+}
+
+#[test]
+fn comparisons_that_may_hold_in_a_document() {
+    for query in [
+        ".nodes | filter(.tag == null)",
+        ".nodes | filter(.tag == \"X-9\")",
+        ".nodes | filter(.tag == \"P-103\")",
+        ".nodes | filter(.node_type == \"heat_exchanger\")",
+        ".nodes | filter(.node_type == \"pump\")",
+        ".nodes | filter(.size == 80 or .size == \"DN80\")",
+        ".nodes | filter(.spare == true)",
+        ".nodes | filter(.mixed == 1)",
+        ".nodes | filter(.mixed > 0)",
+        ".nodes | filter(.pos.x == \"?\")",
+        ".nodes | map(.pos.x == 1)",
+        ".nodes | filter(.absent == null)",
+        ".empty | filter(.a == 1)",
+        ".empty | map(.a == \"b\")",
+        ".byTag | mapValues(.kw == 15)",
+        ".byTag | values() | filter(.kw == 15)",
+        ".nodes | map({t: .tag, s: .size}) | filter(.s == 80)",
+        ".texts | map(number(.)) | filter(. == 1)",
+    ] {
+        check_plant(query, &[]);
+    }
+}
+
+#[test]
+fn queries_inside_static_arguments() {
+    check("get(.a)", &["PQW04"]);
+    check("map(get(\"a\", .b))", &["PQW04"]);
+    check("get(\"a\", 0, true)", &[]);
+}
+
+#[test]
+fn sums_over_what_is_no_number() {
+    check("map(string(.a)) | sum()", &["PQW05"]);
+    check("map({a: .b}) | max()", &["PQW05"]);
+    check("[\"a\", \"b\"] | average()", &["PQW05"]);
+    check_plant(".nodes | sum()", &["PQW05"]);
+    check_plant(".nodes | map(.tag) | sum()", &["PQW05"]);
+    check_plant(".nodes | map(.notes) | flatten() | sum()", &[]);
+}
+
+#[test]
+fn sums_that_may_be_of_numbers() {
+    for query in ["sum()", "map(.a) | sum()", "map(number(.a)) | sum()", "[] | sum()", "[1, \"a\"] | sum()"] {
+        check(query, &[]);
+    }
+    for query in [
+        ".numbers | sum()",
+        ".nodes | map(.size) | sum()",
+        ".nodes | map(.spare) | sum()",
+        ".empty | sum()",
+        ".texts | max()",
+        ".texts | prod()",
+        ".nodes | map(.absent) | sum()",
+    ] {
+        check_plant(query, &[]);
+    }
+}
+
+#[test]
+fn filters_that_do_not_filter() {
+    check("filter(true)", &["PQW06"]);
+    check("filter(\"a\")", &["PQW06"]);
+    check("filter(null)", &["PQW06"]);
+    check("filter(1 == 1)", &["PQW06"]);
+    check("filter([.a == 1])", &["PQW06"]);
+    check("filter({a: 1})", &["PQW06"]);
+    check("filter(string(.a))", &["PQW06"]);
+    check("filter(.a | map(.b))", &["PQW06"]);
+    check("filter(1 == 2)", &["PQW02"]);
+}
+
+#[test]
+fn filters_that_may_filter() {
+    for query in ["filter(.a)", "filter(not(.a))", "filter(.a and .b)", "filter()", "filter(size())", "filter(first())"]
+    {
+        check(query, &[]);
+    }
+    for query in [".nodes | filter(.tag)", ".nodes | filter(.notes)", ".nodes | filter(.absent)"] {
+        check_plant(query, &[]);
+    }
+}
+
+#[test]
+fn fields_of_lists() {
+    check("map(.a).b", &["PQW07"]);
+    check("filter(.a).tag", &["PQW07"]);
+    check("split(.a).b", &["PQW07"]);
+    check("[1, 2].a", &["PQW07"]);
+    check_plant(".nodes.tag", &["PQW07"]);
+    check_plant(".nodes | map(.notes.text)", &["PQW07"]);
+    check_plant(".nodes | filter(.notes.text == 1)", &["PQW07"]);
+}
+
+#[test]
+fn fields_that_may_be_there() {
+    for query in [
+        "map(.a).0",
+        "map(.a).0.b",
+        ".a.b",
+        "sort().length",
+        "filter(.a) | map(.b)",
+        "keyBy(.a).b",
+        "limit(2).a",
+        "if(.x, [1], {a: 1}) | .a",
+    ] {
+        check(query, &[]);
+    }
+    check_plant(".nodes.0.tag", &[]);
+    check_plant(".byTag.kw", &[]);
+    check_plant(".empty.0", &[]);
+}
+
+#[test]
+fn calls_that_fail_on_every_document() {
+    check("{a: 1} | filter(.a)", &["PQ2001"]);
+    check("size() | sort()", &[]);
+    check("string(.a) | map(.b)", &["PQ2001"]);
+    check(".a > 1 | sum()", &["PQ2001"]);
+    check("groupBy(.a) | map(.b)", &["PQ2001"]);
+    check("1 in \"a\"", &["PQ2005"]);
+    check("null | keys()", &["PQ2003"]);
+    check("[groupBy(.a) | join()]", &["PQ2001"]);
+}
+
+#[test]
+fn calls_that_may_never_be_reached() {
+    for query in [
+        "map({a: 1} | filter(.a))",
+        "if(.a, 1 | sort(), 2)",
+        ".a and (1 | sort())",
+        "tryOr(1 | sort(), 2)",
+        "groupBy(.a) | values() | map(.b)",
+        "filter(1 in .a)",
+    ] {
+        check(query, &[]);
+    }
+}
+
+#[test]
+fn functions_of_the_program_are_not_judged() {
+    let filter = pidq::Function::new("filter", |_, input, _| Ok(input));
+    let query = Dialect::standard().with_function(filter).parse("{a: 1} | filter(true)").expect("it compiles");
+    assert_eq!(query.check().map(|warnings| warnings.len()).ok(), Some(0));
+}
+
+#[test]
+fn large_and_deep_documents_are_bounded() {
+    let table = |count: usize| -> String {
+        let entries: Vec<String> = (0..count).map(|at| format!("\"k{at}\": {{\"kw\": {at}}}")).collect();
+        format!("{{{}}}", entries.join(","))
+    };
+    let graph = Graph::from_json(table(20_000)).expect("it is JSON");
+    let query = parse(".k19999.kw == \"1\"");
+    assert_eq!(query.check_against(&graph, 1_000_000).len(), 0, "keys of a table are data");
+    assert_eq!(query.check_against(&graph, 100).len(), 0, "the fuel ends");
+    let deep = format!("{}1{}", "[{\"a\":".repeat(256), "}]".repeat(256));
+    let graph = Graph::from_json(deep).expect("it is JSON");
+    assert_eq!(parse(".0.a.0.a.b").check_against(&graph, 1_000_000).len(), 1);
+}
+
+/// Operands of all types, for every node of the plant.
+const OPERANDS: &[&str] = &[
+    "1",
+    "80",
+    "\"1\"",
+    "\"pump\"",
+    "\"pmup\"",
+    "true",
+    "null",
+    ".id",
+    ".tag",
+    ".size",
+    ".spare",
+    ".notes",
+    ".notes.0",
+    ".notes.text",
+    ".pos",
+    ".pos.x",
+    ".mixed",
+    ".absent",
+    ".node_type",
+    "[.id]",
+    "{a: 1}",
+    "keys()",
+    "size()",
+    "string(.id)",
+    "number(.size)",
+    ".id + 1",
+    ".tag + 1",
+    "if(.spare, 1, .tag)",
+    "if(.spare, .notes)",
+    "(.notes | first())",
+    "(.notes | map(.a))",
+    "[{a: .id}, .size]",
+];
+
+/// Every warning about a comparison is true, and every filter that is said to keep all or nothing does.
+#[test]
+fn what_is_said_of_conditions_holds_when_they_run() {
+    let graph = Graph::from_json(PLANT).expect("the plant is JSON");
+    let run = |text: &str| parse(text).to_json(&graph, pidq::Limits::default());
+    let mut said = 0;
+    for a in OPERANDS {
+        for operator in ["==", "!=", "<", ">", "<=", ">=", "in", "and"] {
+            for b in OPERANDS {
+                let condition = format!("({a}) {operator} ({b})");
+                let text = format!(".nodes | map({condition})");
+                let query = parse(&text);
+                let known = query.check().unwrap_or_default();
+                let warnings = known.into_iter().chain(query.check_against(&graph, 100_000));
+                if warnings.filter(|warning| warning.code == "PQW02").count() > 0 {
+                    said += 1;
+                    assert!(!run(&text).is_ok_and(|result| result.contains("true")), "{text} is true somewhere");
+                }
+            }
+        }
+        let text = format!(".nodes | filter({a})");
+        if static_codes(&text) == ["PQW06"] {
+            let kept = run(&format!("{text} | size()"));
+            assert!(["0", "4"].contains(&kept.as_deref().unwrap_or("0")), "{text} keeps {kept:?}");
+        }
+    }
+    assert!(said > 1000, "only {said} conditions were doubted");
+}
+
+/// A call that is said to fail on every document does.
+#[test]
+fn what_is_said_to_fail_fails() {
+    let steps = ["filter(.a)", "map(.a)", "sort()", "keys()", "sum()", "join()", "size()", "uniq()", "groupBy(.a)"];
+    let mut said = 0;
+    for input in ["null", "1", "\"text\"", "[]", "[1, 2]", "{\"a\": [1]}"] {
+        let graph = Graph::from_json(input).expect("it is JSON");
+        for start in OPERANDS.iter().chain(&["get()"]) {
+            for first in steps {
+                for second in steps {
+                    let query = parse(&format!("{start} | {first} | {second}"));
+                    if query.check().is_err() {
+                        said += 1;
+                        let result = query.to_json(&graph, pidq::Limits::default());
+                        assert!(result.is_err(), "{} on {input} gives {result:?}", query.source());
+                    }
+                }
+            }
+        }
+    }
+    assert!(said > 1000, "only {said} queries were refused");
+}
