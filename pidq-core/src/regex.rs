@@ -2,7 +2,7 @@
 //!
 //! A pattern is parsed into a tree. Nearly all patterns then run on the `regex` crate, in linear time. Lookaround and
 //! back-references run on an engine of our own, which backtracks as JavaScript does but stops with `PQ4006` at a
-//! bound; so do a few odd patterns when the match itself is wanted. Text is taken by code points, also without the
+//! bound; so do very deep patterns, and a few odd ones when the match itself is wanted. Text is taken by code points, also without the
 //! flag `u`.
 
 mod backtrack;
@@ -118,7 +118,7 @@ impl Engine {
     /// `None` when the compiled form is too large.
     fn new(node: &Node, names: &[Option<String>], flags: Flags) -> Option<Engine> {
         let program = || Program::new(node, names, flags);
-        if node.any(&|part| matches!(part, Node::Look(_) | Node::Backref(_))) {
+        if linear::is_too_deep(node) || node.any(&|part| matches!(part, Node::Look(_) | Node::Backref(_))) {
             return program().map(Engine::Backtracking);
         }
         let linear = Linear::new(node, names.len(), flags)?;
@@ -340,12 +340,15 @@ mod tests {
         assert!(Regex::new(&deep(50), "").is_ok());
     }
 
-    // In debug builds the `regex` crate itself needs more than that for the deepest patterns.
     #[test]
     fn deep_patterns_need_little_stack() {
-        let nested = |open: &str, close: &str| format!("(?=){}a{}", open.repeat(50), close.repeat(50));
+        let nested = |open: &str, close: &str, levels| format!("{}a{}", open.repeat(levels), close.repeat(levels));
         let pairs = [("(", ")"), ("(?:b|", ")*?"), ("(b|", "|)*"), ("(?=", ")"), ("(?<!b|", ")"), ("[", "]")];
-        let patterns = pairs.map(|(open, close)| nested(open, close));
+        let more = [("(?:[ab]", ")+"), ("(x", "y){1,2}"), ("(?:a|b|(", "))"), (r"(\b^", "$)?"), ("(?:", "b*)*c")];
+        let pairs = pairs.into_iter().chain(more);
+        let patterns: Vec<String> = pairs
+            .flat_map(|(open, close)| [1, 2, 3, 4, 5, 6, 8, 12, 24, 36, 50].map(|levels| nested(open, close, levels)))
+            .collect();
         let body = move || patterns.iter().for_each(|pattern| drop(run(pattern, "v", "aab")));
         let thread = std::thread::Builder::new().stack_size(256 << 10).spawn(body).expect("a thread");
         thread.join().expect("no overflow");

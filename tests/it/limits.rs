@@ -94,6 +94,66 @@ fn depth_is_refused_before_the_stack_ends() {
     });
 }
 
+/// The same ladder for what prints queries, and for what reads the JSON format.
+#[test]
+fn deep_queries_are_printed_on_a_small_stack() {
+    let constructs = [
+        ("[", "1", "]"),
+        ("{a: ", "1", "}"),
+        ("map(", "get()", ")"),
+        ("add(1, ", "1", ")"),
+        ("1 + (", "1", ")"),
+        ("(", "1", ") + 1"),
+        ("let({a: ", "1", "}, 2)"),
+        ("get().a | (", ".b", ")"),
+        ("f(", "1", ", 2)"),
+    ];
+    on_small_stack(move || {
+        for (open, inner, close) in constructs {
+            for depth in [1, 10, 60, 100, 120, 126, 127, 128, 129, 10_000] {
+                print_anyhow(&format!("{}{inner}{}", open.repeat(depth), close.repeat(depth)));
+            }
+        }
+        for length in [126, 127, 128, 5_000] {
+            print_anyhow(&vec!["1"; length].join(" + "));
+            print_anyhow(&vec![".a"; length].join(" | "));
+        }
+    });
+}
+
+fn print_anyhow(text: &str) {
+    let dialect = Dialect::standard();
+    drop(dialect.format(text));
+    drop(dialect.parse(text).map(|query| (query.to_string(), query.tree(), query.check().is_ok())));
+    let Ok(tree) = dialect.tree(text) else { return };
+    for max_line_length in [0, 40] {
+        let options = pidq::PrintOptions { max_line_length, ..Default::default() };
+        drop(dialect.stringify(&tree, &options));
+    }
+    drop(dialect.compile_json(&tree).map(|query| query.to_string()));
+    drop(dialect.compile_json(&format!(r#"["get",{tree}]"#)));
+}
+
+/// Deep patterns, and patterns at the bottom of deep queries.
+#[test]
+fn patterns_fit_on_a_small_stack() {
+    let constructs =
+        [("(", ")"), ("(?:", ")"), ("(b|", "|)*"), ("(?:b|", ")*?"), ("(?:[ab]", ")+"), ("(?=", ")"), ("(?<!b|", ")")];
+    on_small_stack(move || {
+        for (open, close) in constructs {
+            for depth in [1, 2, 3, 4, 5, 6, 8, 10, 20, 36, 49, 50, 51, 500] {
+                let pattern = format!("{}a{}", open.repeat(depth), close.repeat(depth));
+                run_anyhow(&format!("match(\"aab\", \"{pattern}\")"), "1");
+            }
+        }
+        for depth in [60, 120, 126] {
+            let search = r#"regex("ab", "^(?:a|b(c|d)*)+$")"#;
+            run_anyhow(&format!("{}{search}{}", "map(".repeat(depth), ")".repeat(depth)), "[[1]]");
+            run_anyhow(&format!("{}{search}{}", "[".repeat(depth), "]".repeat(depth)), "1");
+        }
+    });
+}
+
 #[test]
 fn deep_documents_are_refused_and_dropped_without_recursion() {
     on_small_stack(|| {

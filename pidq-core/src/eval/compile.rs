@@ -2,12 +2,11 @@
 
 use super::Sizes;
 use super::function::{Body, Function, Kind, Param};
-use super::plan::{Call, Constant, Fields, FunctionRef, Key, Path, Plan};
+use super::plan::{Call, Constant, Fields, FunctionRef, Key, Path, Pattern, Plan};
 use crate::arena::{Arena, Kind as CellKind};
 use crate::error::{Code, Error, Result, Span, Warning};
-use crate::regex::Regex;
 use crate::suggest;
-use crate::syntax::{Expr, Node, json};
+use crate::syntax::{self, Expr, Node, json};
 use crate::value::{convert, prototype};
 
 /// What a compiler needs to know of the language.
@@ -47,8 +46,10 @@ pub(crate) fn compile(expr: &Expr, names: &Names<'_>) -> Result<Compiled> {
         properties: Vec::new(),
         records: 0,
         warnings: Vec::new(),
+        patterns: Vec::new(),
     };
     let plan = compiler.query(expr)?;
+    compiler.patterns.iter().try_for_each(Waiting::compile)?;
     let Compiler { calls, properties, records, warnings, .. } = compiler;
     let sizes = Sizes { calls: calls.len(), properties: properties.len(), records };
     Ok(Compiled { plan, sizes, calls, properties, warnings })
@@ -62,6 +63,26 @@ struct Compiler<'n> {
     properties: Vec<(Box<str>, Span)>,
     records: usize,
     warnings: Vec<Warning>,
+    /// The patterns that are still to be compiled.
+    patterns: Vec<Waiting>,
+}
+
+/// A pattern with its flags, and their places.
+struct Waiting {
+    plan: Pattern,
+    pattern: String,
+    flags: String,
+    pattern_span: Span,
+    flags_span: Span,
+}
+
+impl Waiting {
+    fn compile(&self) -> Result<()> {
+        self.plan.compile(&self.pattern, &self.flags).map_err(|error| {
+            let is_flag = error.code() == Code::BadRegexFlag;
+            error.with_span(if is_flag { self.flags_span } else { self.pattern_span })
+        })
+    }
 }
 
 impl Compiler<'_> {
@@ -153,23 +174,26 @@ impl Compiler<'_> {
         let [bindings, body] = args else {
             return Err(count_error("let({name: query}, body)", "let", "2 arguments", expr, args, 2));
         };
-        let entries = match &bindings.node {
-            Node::Array(items) if bindings.head() == Some("object") => match items.get(1).map(|item| &item.node) {
-                Some(Node::Object(entries)) => entries,
-                _ => return Err(bindings_expected(bindings.span)),
-            },
-            _ => return Err(bindings_expected(bindings.span)),
-        };
         let outer = self.scope.len();
+        let values = self.bindings(bindings)?;
+        let body = self.boxed(body)?;
+        self.scope.truncate(outer);
+        Ok(Plan::Let(values, body))
+    }
+
+    fn bindings(&mut self, bindings: &Expr) -> Result<Box<[Plan]>> {
+        let entries = entries_of(bindings)?;
         let mut values = Vec::with_capacity(entries.len());
         for (key, value) in entries {
             check_name(&key.name, key.span)?;
             values.push(self.query(value)?);
             self.scope.push(key.name.clone());
         }
-        let body = self.query(body)?;
-        self.scope.truncate(outer);
-        Ok(Plan::Let(values.into(), Box::new(body)))
+        Ok(values.into())
+    }
+
+    fn boxed(&mut self, expr: &Expr) -> Result<Box<Plan>> {
+        self.query(expr).map(Box::new)
     }
 
     /// `$name.a.b`.
@@ -286,13 +310,15 @@ impl Compiler<'_> {
         let pattern = self.fixed(function, param, &args[0])?;
         let flags = args.get(1).map(|flags| self.fixed(function, param, flags)).transpose()?;
         let text = |constant: &Constant| convert::to_text(constant.value());
-        let flags = flags.as_ref().map(text).unwrap_or_default();
-        let regex = Regex::new(&text(&pattern), &flags).map_err(|error| {
-            let is_flag = error.code() == Code::BadRegexFlag;
-            let place = if is_flag { args.get(1).unwrap_or(&args[0]) } else { &args[0] };
-            error.with_span(place.span)
-        })?;
-        Ok(Plan::Pattern(Box::new(regex)))
+        let plan = Pattern::default();
+        self.patterns.push(Waiting {
+            plan: plan.clone(),
+            pattern: text(&pattern),
+            flags: flags.as_ref().map(text).unwrap_or_default(),
+            pattern_span: args[0].span,
+            flags_span: args.get(1).unwrap_or(&args[0]).span,
+        });
+        Ok(Plan::Pattern(plan))
     }
 
     fn unknown(&self, name: &str, span: Span) -> Error {
@@ -401,6 +427,17 @@ fn static_expected(function: &Function, param: &Param, span: Span) -> Error {
     let message = format!("A constant expected for `{}` in `{}`", param.name, function.signature());
     let error = Error::new(Code::StaticArgument, message).with_span(span).with_label("is a query");
     error.with_help("write a number or a text, or give a parameter: `$name`")
+}
+
+/// The bindings of `let`: the entries of an object literal.
+fn entries_of(bindings: &Expr) -> Result<&[(syntax::Key, Expr)]> {
+    match &bindings.node {
+        Node::Array(items) if bindings.head() == Some("object") => match items.get(1).map(|item| &item.node) {
+            Some(Node::Object(entries)) => Ok(entries),
+            _ => Err(bindings_expected(bindings.span)),
+        },
+        _ => Err(bindings_expected(bindings.span)),
+    }
 }
 
 fn bindings_expected(span: Span) -> Error {

@@ -1,11 +1,12 @@
 //! A query whose names are bound: what runs.
 
-use std::sync::Arc;
+use std::ops::Deref;
+use std::sync::{Arc, OnceLock};
 
 use super::function::Function;
 use super::fuse::Fusion;
 use crate::arena::Cell;
-use crate::error::Span;
+use crate::error::{Result, Span};
 use crate::regex::Regex;
 use crate::value::Value;
 
@@ -25,7 +26,28 @@ pub(crate) enum Plan {
     Parameter(Cell),
     /// The input of the whole query.
     Root,
-    Pattern(Box<Regex>),
+    Pattern(Pattern),
+}
+
+/// A regular expression, compiled once the whole query is bound: that takes more stack than the way down to it leaves.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Pattern(Arc<OnceLock<Regex>>);
+
+impl Pattern {
+    /// Compiles it. A second time changes nothing.
+    pub fn compile(&self, pattern: &str, flags: &str) -> Result<()> {
+        let regex = Regex::new(pattern, flags)?;
+        self.0.get_or_init(|| regex);
+        Ok(())
+    }
+}
+
+impl Deref for Pattern {
+    type Target = Regex;
+
+    fn deref(&self) -> &Regex {
+        self.0.get().expect("a plan is handed out when its patterns are compiled")
+    }
 }
 
 /// A stage of a pipe.

@@ -85,6 +85,26 @@ impl Round {
     }
 }
 
+/// KiB of stack that the crate may take below its first level. In a debug build it takes 85 without any nesting.
+const MAX_STACK: u64 = 112;
+
+/// Whether compiling the pattern takes the `regex` crate more than its share of a stack of 256 KiB in a debug build.
+pub(super) fn is_too_deep(node: &Node) -> bool {
+    stack(node) > MAX_STACK
+}
+
+/// About how many KiB of stack the crate takes for a part, measured.
+fn stack(node: &Node) -> u64 {
+    let deepest = |parts: &[Node]| parts.iter().map(stack).max().unwrap_or(0);
+    match node {
+        Node::Group(_, body) => 3 + stack(body),
+        Node::Concat(parts) => 4 + deepest(parts),
+        Node::Alt(branches) => 9 + deepest(branches),
+        Node::Repeat(repeat) => 16 + stack(&repeat.body),
+        _ => 0,
+    }
+}
+
 struct Printer {
     text: String,
     next: usize,
