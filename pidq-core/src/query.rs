@@ -352,7 +352,21 @@ impl Query {
             }
             _ => error,
         };
-        self.origin.place(error)
+        self.origin.place(self.explain_surplus(error))
+    }
+
+    /// A call that was given the list as an argument works on something else: then that is what to tell.
+    fn explain_surplus(&self, error: Error) -> Error {
+        let is_of_input = matches!(error.code(), Code::ArrayExpected | Code::ObjectExpected);
+        let Some(call) = error.span().filter(|_| is_of_input) else { return error };
+        let within = |warning: &Warning| warning.span.is_some_and(|span| is_inside(span, call));
+        let is_surplus = self.notes().any(|warning| warning.code == "PQW03" && within(warning));
+        match self.compiled.calls.iter().find(|(_, span)| *span == call) {
+            Some((name, _)) if is_surplus => {
+                error.with_help(format!("what it works on comes through the pipe: `.a | {name}(…)`"))
+            }
+            _ => error,
+        }
     }
 
     /// What looks like a mistake: fields that no object had, arguments that nothing reads, keys given twice.

@@ -37,6 +37,20 @@ const QUERIES: &[&str] = &[
     ".nodes | top(3)",
     "contains(.a, \"x\", \"i\")",
     ".a | .b c",
+    ".nodes | length",
+    ".nodes.map(.tag)",
+    "filter(.kw => 1)",
+    ".tag like \"P%\"",
+    ".nodes order by .kw",
+    "map({tag, kw})",
+    "filter(.kw in (1, 2))",
+    "map .tag",
+    "select tag from nodes where kw > 1",
+    "map(x => x.tag)",
+    ".node-type == \"x\"",
+    ".tag == P-101",
+    "regex(.tag, /^P-/)",
+    ".a += 1",
 ];
 
 /// Queries that fail while they run, on a small drawing.
@@ -47,6 +61,8 @@ const RUNS: &[&str] = &[
     ".pid_graph.nodes | map(split(.kw))",
     "1 in .pid_graph",
     ".pid_graph.nodes | mapObject(null)",
+    "filter(.pid_graph.nodes, .kw > 1)",
+    "sum(.pid_graph.nodes)",
 ];
 
 /// Queries that run, but look like mistakes on that drawing.
@@ -64,6 +80,8 @@ const WARNINGS: &[&str] = &[
     ".pid_graph.nodes | filter([.kw == 1])",
     ".pid_graph.nodes.tag",
     ".pid_graph.nodes | map(.tag).tag",
+    ".pid_graph.nodes | filter(.kw > 1, .tag == \"V-1\")",
+    ".pid_graph.nodes | map(.tag, .kw)",
 ];
 
 const DRAWING: &str =
@@ -167,4 +185,20 @@ fn the_trace_of_the_json_format_has_pointers() {
 fn errors_of_the_text_format_have_no_pointer() {
     let error = Dialect::standard().parse("map(fliter(1))").expect_err("there is no such function");
     assert_eq!((error.pointer(), error.trace_pointers().len()), (None, 0));
+}
+
+const WISHES: &str = include_str!("../data/messages/wishes.txt");
+
+/// The list is true: an improved message has to leave it.
+#[test]
+fn messages_that_could_be_better() {
+    let graph = Graph::from_json(DRAWING).expect("the drawing is JSON");
+    for entry in WISHES.split("\n\n").filter(|entry| entry.starts_with("query")) {
+        let line = |name: &str| entry.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
+        let (Some(query), Some(now), Some(_)) = (line("query"), line("now"), line("wish")) else {
+            panic!("an entry has a query, what is said now, and a wish: {entry}");
+        };
+        let answer = Dialect::standard().parse(query).and_then(|query| query.to_json(&graph, Limits::default()));
+        assert_eq!(answer.map_or_else(|error| error.to_string(), |_| "ok".into()), now, "{query}");
+    }
 }

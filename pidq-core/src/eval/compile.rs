@@ -260,7 +260,8 @@ impl Compiler<'_> {
         let known = row.params.get(at).or_else(|| row.params.last().filter(|last| last.is_many));
         if known.is_none() && matches!(row.body, Body::Piped(_) | Body::Lazy(_)) {
             let message = format!("an argument is ignored: `{}`", row.signature());
-            self.warnings.push(Warning::new("PQW03", message).with_span(args[at].span));
+            let warning = Warning::new("PQW03", message).with_span(args[at].span);
+            self.warnings.push(warning.with_help(surplus_help(row, args)));
             return None;
         }
         known.or(Some(SURPLUS))
@@ -413,6 +414,21 @@ fn object_call(expr: &Expr, args: &[Expr]) -> Error {
         Error::new(Code::ArgumentKind, "An object literal expected in `object`").with_span(expr.span)
     });
     error.with_help("write `{a: .x}` instead of `object(...)`")
+}
+
+/// What somebody may have meant who gives too many arguments.
+fn surplus_help(function: &Function, args: &[Expr]) -> String {
+    let takes = function.params.iter().filter(|param| !param.is_optional).count();
+    match (function.name, args) {
+        ("filter", [.., last]) if last.head() != Some("get") && args.len() == 2 && args[0].head() != Some("get") => {
+            "join conditions with `and`".into()
+        }
+        ("map", [_, ..]) if args.iter().all(|arg| arg.head() == Some("get")) => {
+            "several values are a list or an object: `map([.a, .b])`, `pick(.a, .b)`".into()
+        }
+        _ if takes == 0 => format!("what it works on comes through the pipe: `.a | {}()`", function.name),
+        _ => format!("what it works on comes through the pipe: `.a | {}(…)`", function.name),
+    }
 }
 
 /// PQW04: `get` takes a query inside it for the text that JavaScript makes of it.

@@ -3,6 +3,8 @@
 //! The message of an error is that of JSON Query; label, help and suggestions are ours.
 
 use crate::error::{Code, Error};
+use crate::suggest;
+use crate::syntax::json::quote;
 use crate::syntax::operators::{Chain, Operators, Row};
 use crate::syntax::token::{in_word, int, is_word, string, syntax_error, word};
 
@@ -20,6 +22,7 @@ pub(super) struct Place<'t> {
 /// What to do about it: words, and texts to put in place of some bytes.
 struct Advice {
     help: String,
+    /// How many bytes it is about; 0 where that is not known.
     length: usize,
     instead: Vec<String>,
 }
@@ -32,16 +35,24 @@ struct Habit {
     instead: Option<&'static str>,
 }
 
+const NO_ASSIGNMENT: &str = "nothing is assigned here: a query gives a new value and leaves the document as it is";
+
 const HABITS: &[Habit] = &[
     Habit { before: "==", here: "=", help: "equality is `==`; there is no `===`", instead: Some("") },
     Habit { before: "!=", here: "=", help: "inequality is `!=`; there is no `!==`", instead: Some("") },
     Habit { before: "<", here: ">", help: "inequality is `!=`", instead: None },
+    Habit { before: "+", here: "=", help: NO_ASSIGNMENT, instead: None },
+    Habit { before: "-", here: "=", help: NO_ASSIGNMENT, instead: None },
+    Habit { before: "|", here: "=", help: NO_ASSIGNMENT, instead: None },
     Habit { before: "|", here: "|", help: "`or` joins conditions; `|` is the pipe", instead: None },
     Habit { before: "", here: "||", help: "`or` joins conditions; `|` is the pipe", instead: Some("or") },
     Habit { before: "", here: "&&", help: "`and` joins conditions", instead: Some("and") },
     Habit { before: "", here: "&", help: "`and` joins conditions", instead: Some("and") },
     Habit { before: "*", here: "*", help: "the power operator is `^`", instead: None },
     Habit { before: "", here: "!", help: "negation is `not(…)`", instead: None },
+    Habit { before: "", here: "=>", help: "at least is `>=`", instead: Some(">=") },
+    Habit { before: "", here: "=<", help: "at most is `<=`", instead: Some("<=") },
+    Habit { before: "", here: "=~", help: "a pattern is tested by `regex(.tag, \"^P-\")`", instead: None },
     Habit { before: "", here: "=", help: "equality is `==`", instead: Some("==") },
     Habit {
         before: "",
@@ -51,6 +62,8 @@ const HABITS: &[Habit] = &[
     },
     Habit { before: "", here: "$[", help: "JSONPath's `$[0]` is `.0` here, and a parameter is `$name`", instead: None },
     Habit { before: "", here: "@.", help: "the current value needs no `@`: `.a`", instead: Some(".") },
+    Habit { before: "", here: "??", help: "a value in place of null is `coalesce(.a, 0)`", instead: None },
+    Habit { before: "", here: "? ", help: "a choice is `if(condition, value, otherwise)`", instead: None },
     Habit { before: "", here: "?", help: "a missing property is null without `?`", instead: Some("") },
     Habit { before: "", here: ";", help: "arguments are separated by `,`", instead: Some(",") },
     Habit { before: ".", here: ".", help: "there is no `..`: name every step of a path", instead: None },
@@ -59,6 +72,41 @@ const HABITS: &[Habit] = &[
 /// Words of other languages.
 const WORDS: &[(&str, &str)] =
     &[("true", "true"), ("false", "false"), ("null", "null"), ("none", "null"), ("nil", "null"), ("undefined", "null")];
+
+/// Words of other languages where an operator is expected.
+const OPERATOR_WORDS: &[(&str, &str)] = &[
+    ("like", "a pattern is tested by `regex(.tag, \"^P-\")`, a part by `contains(.tag, \"P\")`"),
+    ("matches", "a pattern is tested by `regex(.tag, \"^P-\")`"),
+    ("contains", "`contains` is a function: `contains(.tag, \"P\")`"),
+    ("is", "equality is `==`, inequality `!=`"),
+    ("between", "write `.a >= 1 and .a <= 2`"),
+    ("order", "sorting is `| sort(.a)`, or `| sort(.a, \"desc\")`"),
+    ("desc", "the direction is a text of its own: `sort(.a, \"desc\")`"),
+    ("asc", "the direction is a text of its own: `sort(.a, \"asc\")`"),
+    ("where", "keeping some items is `| filter(…)`"),
+    ("as", "a name is given by `let({name: query}, body)`"),
+    ("div", "division is `/`"),
+    ("mod", "the remainder is `%`"),
+    ("not", "write `.a not in […]`, or `not(…)` around a condition"),
+    ("then", "a choice is `if(condition, value, otherwise)`"),
+];
+
+/// How other languages begin.
+const BEGINNINGS: &[(&str, &str)] = &[
+    ("select", "SQL's `select tag from nodes where kw > 1` is `.nodes | filter(.kw > 1) | pick(.tag)`"),
+    ("from", "SQL's `from nodes` is `.nodes` here"),
+    ("def", "there are no functions of one's own; a value gets a name by `let({name: query}, body)`"),
+    ("let", "a name is given by `let({name: query}, body)`"),
+    ("if", "a choice is `if(condition, value, otherwise)`"),
+];
+
+/// Words that say how to sort.
+const DIRECTIONS: &[&str] = &["asc", "desc"];
+
+fn help_for(word: &str, table: &[(&str, &'static str)]) -> Option<&'static str> {
+    let lower = word.to_ascii_lowercase();
+    table.iter().find(|(known, _)| *known == lower).map(|(_, help)| *help)
+}
 
 impl Place<'_> {
     /// The error, with all that can be said about it.
@@ -74,7 +122,7 @@ impl Place<'_> {
 
     /// The bytes to mark: what a suggestion replaces, what is left over, or one character.
     fn marked(&self, advice: Option<&Advice>) -> usize {
-        match advice.filter(|advice| !advice.instead.is_empty()) {
+        match advice.filter(|advice| !advice.instead.is_empty() || advice.length > 0) {
             Some(advice) => advice.length,
             None if self.code == Code::TrailingText => self.here().trim_end().len().min(MARKED),
             None => 1,
@@ -108,13 +156,17 @@ impl Place<'_> {
             return self.end();
         }
         let rules = [
-            Self::minus,
+            Self::sign,
+            Self::slash,
             Self::operator,
             Self::habit,
             Self::quote,
             Self::index,
             Self::bracket,
+            Self::method,
+            Self::operator_word,
             Self::word,
+            Self::comma,
             Self::letter,
         ];
         rules.iter().find_map(|rule| rule(self)).or_else(|| self.neighbour())
@@ -131,11 +183,30 @@ impl Place<'_> {
         }
     }
 
-    /// `-(x)`, `-.a`: the sign belongs to a number.
-    fn minus(&self) -> Option<Advice> {
-        let after = self.here().strip_prefix('-').filter(|_| self.code == Code::ValueExpected)?;
-        after.starts_with(|c: char| !c.is_whitespace() && c != '-').then_some(())?;
-        Advice::replace("only numbers have a sign; write `0 - …`", 1, "0 - ")
+    /// `-(x)`, `-.a`, `+1`: the sign belongs to a number, and there is one sign.
+    fn sign(&self) -> Option<Advice> {
+        let here = Some(self.here()).filter(|_| self.code == Code::ValueExpected)?;
+        let before_value = |text: &str| text.starts_with(|c: char| !c.is_whitespace() && !"-+=>".contains(c));
+        if here.strip_prefix('-').is_some_and(before_value) {
+            return Advice::replace("only numbers have a sign; write `0 - …`", 1, "0 - ");
+        }
+        here.strip_prefix('+').filter(|after| after.starts_with(|c: char| c.is_ascii_digit()))?;
+        Advice::replace("a number has no `+` before it", 1, "")
+    }
+
+    /// `/nodes/node`, and `/P-.*/` for a pattern.
+    fn slash(&self) -> Option<Advice> {
+        let after = self.here().strip_prefix('/').filter(|_| self.code == Code::ValueExpected)?;
+        if self.before().trim().is_empty() {
+            return advice("a path is written with dots: `.nodes.0.tag`");
+        }
+        let end = after.find('/').filter(|_| self.before().trim_end().ends_with(['(', ',']))?;
+        let flags = after[end + 1..].find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(after.len() - end - 1);
+        Advice::replace(
+            "a pattern is a text, with the flags as the next argument",
+            end + 2 + flags,
+            &quoted(&after[..end]),
+        )
     }
 
     /// An operator where none can be.
@@ -174,9 +245,7 @@ impl Place<'_> {
         let inner = &here[quote.len_utf8()..];
         let Some(end) = inner.find(closing) else { return advice(help) };
         let length = here.len() - inner.len() + end + inner[end..].chars().next().map_or(0, char::len_utf8);
-        let mut instead = String::new();
-        crate::syntax::json::quote(&inner[..end], &mut instead);
-        Advice::replace(help, length, &instead)
+        Advice::replace(help, length, &quoted(&inner[..end]))
     }
 
     /// `[0]`, `["a"]`, `[*]`, `[]` after a value or a dot.
@@ -215,6 +284,31 @@ impl Place<'_> {
         }
     }
 
+    /// `.nodes.size()`: a function is not a property.
+    fn method(&self) -> Option<Advice> {
+        self.here().strip_prefix('(').filter(|_| self.code != Code::ValueExpected)?;
+        let path = self.before().trim_end_matches(in_word);
+        let name = &self.before()[path.len()..];
+        (path.ends_with('.') && !name.is_empty()).then_some(())?;
+        let function = suggest::habit(name).map_or(name, |habit| habit.function);
+        advice(format!("a function is not a property: pipe into it, `| {function}(…)`"))
+    }
+
+    /// A word where an operator is expected, also one that begins like an operator: `order` is not `or`.
+    fn operator_word(&self) -> Option<Advice> {
+        let (_, rest) = word(self.here()).ok()?;
+        let stem = self.before().trim_end_matches(in_word);
+        let glued = self.code == Code::ValueExpected && !stem.is_empty() && stem.len() < self.at;
+        if glued {
+            let whole = format!("{}{rest}", &self.before()[stem.len()..]);
+            let begins = self.operators.any(&whole).is_some();
+            let help = help_for(&whole, OPERATOR_WORDS).map(String::from);
+            let help = help.unwrap_or_else(|| format!("there is no operator `{whole}`"));
+            return begins.then(|| about(rest.len(), help))?;
+        }
+        about(rest.len(), help_for(rest, OPERATOR_WORDS).filter(|_| self.code != Code::ValueExpected)?)
+    }
+
     /// A word that is no call, or an operator in capital letters.
     fn word(&self) -> Option<Advice> {
         let (after, found) = word(self.here()).ok()?;
@@ -228,14 +322,65 @@ impl Place<'_> {
         }
         if found == "not" || found.starts_with('$') {
             let not = found == "not" && !after.trim_start().is_empty();
-            return advice(if not {
-                "`not` is a function: `not(…)`"
-            } else {
-                "a property is `.name`, a function `name(…)`"
-            });
+            return about(
+                found.len(),
+                if not { "`not` is a function: `not(…)`" } else { "a property is `.name`, a function `name(…)`" },
+            );
         }
-        let help = format!("did you mean `.{found}` or `{found}()`?");
-        Some(Advice { help, length: found.len(), instead: vec![format!(".{found}"), format!("{found}()")] })
+        self.hyphen(found).or_else(|| self.call_without(found)).or_else(|| bare_word(found))
+    }
+
+    /// `.node-type` and `P-101`: a hyphen is a minus, so both stand in quotes.
+    fn hyphen(&self, found: &str) -> Option<Advice> {
+        let in_name = |c: char| in_word(c) || c == '-';
+        let begin = self.before().trim_end_matches(in_name);
+        let end = self.here().find(|c| !in_name(c)).unwrap_or(self.here().len());
+        let whole = &self.text[begin.len()..self.at + end];
+        let is_name = whole.contains('-') && whole.starts_with(in_word) && whole.ends_with(in_word);
+        is_name.then_some(())?;
+        match begin.ends_with('.') {
+            true => about(
+                found.len(),
+                format!("a name with `-` stands in quotes: `.\"{whole}\"`; a difference has blanks around it"),
+            ),
+            false if whole.starts_with(found) => {
+                Advice::replace(r#"a text stands in `"`"#, end, &format!("\"{whole}\""))
+            }
+            false => None,
+        }
+    }
+
+    /// `map .tag`, `x => x.tag`, `select * from nodes`: the beginning of something that is written in another way here.
+    fn call_without(&self, found: &str) -> Option<Advice> {
+        let after = &self.here()[found.len()..];
+        let next = after.trim_start();
+        if next.starts_with("=>") {
+            let help = "there is no `=>`: in `map(.tag)` and `filter(.tag)` each item is the current value";
+            return about(found.len(), help);
+        }
+        if DIRECTIONS.contains(&found) {
+            return Advice::replace(
+                &format!("a direction is a text: `\"{found}\"`"),
+                found.len(),
+                &format!("\"{found}\""),
+            );
+        }
+        let is_operator = self.operators.any(next).is_some_and(|row| row.text.starts_with(in_word));
+        let begins_value = next.starts_with(|c: char| in_word(c) || "\".[{*'".contains(c));
+        (after.len() > next.len() && begins_value && !is_operator).then_some(())?;
+        let function = suggest::habit(found).map_or(found, |habit| habit.function);
+        let call = format!("a function has its arguments in parentheses: `{function}(…)`; a property is `.{found}`");
+        about(found.len(), help_for(found, BEGINNINGS).map_or(call, String::from))
+    }
+
+    /// `.a, .b`, and `in (1, 2)`.
+    fn comma(&self) -> Option<Advice> {
+        self.here().strip_prefix(',')?;
+        match self.code {
+            Code::TrailingText => advice("several values are a list: `[.a, .b]`"),
+            Code::CharacterExpected => advice("a list stands in brackets: `[1, 2]`"),
+            _ => None,
+        }
     }
 
     /// A name with letters beyond ASCII, or a blank before it.
@@ -245,11 +390,17 @@ impl Place<'_> {
         if here.starts_with([' ', '\n', '\t', '\r']) {
             return advice("no white space may stand between the dot and the name");
         }
-        let end = here.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(here.len());
-        here.starts_with(char::is_alphabetic).then_some(())?;
-        let mut quoted = String::new();
-        crate::syntax::json::quote(&here[..end], &mut quoted);
-        Advice::replace(r#"names with other letters than `a` to `z` stand in `"`"#, end, &quoted)
+        if here.starts_with('*') {
+            return advice("for every item of a list, use `map(…)`; the values of an object are `values()`");
+        }
+        let in_name = |c: char| c.is_alphanumeric() || "_@#:-".contains(c);
+        let end = here.find(|c| !in_name(c)).unwrap_or(here.len());
+        here.starts_with(|c: char| c.is_alphabetic() || "@#".contains(c)).then_some(())?;
+        Advice::replace(
+            r#"names with other characters than `a` to `z`, digits and `_` stand in `"`"#,
+            end,
+            &quoted(&here[..end]),
+        )
     }
 
     /// A value right after a value, or a character that is nowhere allowed.
@@ -260,6 +411,9 @@ impl Place<'_> {
         }
         if c.is_alphabetic() && !c.is_ascii() {
             return advice(r#"names with other letters than `a` to `z` stand in `"`"#);
+        }
+        if in_word(c) && self.before().ends_with(|c: char| c.is_ascii_digit()) {
+            return advice("numbers are decimal, without `_` and without units: `1000`, `1.5e3`");
         }
         let value = in_word(c) || "\".{[(".contains(c);
         let between = matches!(self.code, Code::TrailingText | Code::CharacterExpected) && value;
@@ -281,7 +435,25 @@ impl Advice {
 }
 
 fn advice(help: impl Into<String>) -> Option<Advice> {
-    Some(Advice { help: help.into(), length: 0, instead: Vec::new() })
+    about(0, help)
+}
+
+/// Advice about so many bytes.
+fn about(length: usize, help: impl Into<String>) -> Option<Advice> {
+    Some(Advice { help: help.into(), length, instead: Vec::new() })
+}
+
+fn quoted(text: &str) -> String {
+    let mut out = String::new();
+    quote(text, &mut out);
+    out
+}
+
+/// A word alone: a property or a call, of the function that other languages call so.
+fn bare_word(found: &str) -> Option<Advice> {
+    let function = suggest::habit(found).map_or(found, |habit| habit.function);
+    let help = format!("did you mean `.{found}` or `{function}()`?");
+    Some(Advice { help, length: found.len(), instead: vec![format!(".{found}"), format!("{function}()")] })
 }
 
 /// Whether an operator is a whole word: `order` does not begin with `or`.
@@ -295,9 +467,7 @@ fn index_key(inside: &str) -> Option<String> {
         return Some(inside.into());
     }
     let key = inside.strip_prefix(['"', '\''])?.strip_suffix(['"', '\''])?;
-    let mut quoted = String::new();
-    crate::syntax::json::quote(key, &mut quoted);
-    Some(if is_word(key) { key.into() } else { quoted })
+    Some(if is_word(key) { key.into() } else { quoted(key) })
 }
 
 /// The operator or the bracket that a text ends with.
@@ -371,6 +541,42 @@ mod tests {
         check_help(".a.b[*]", "for every item of a list, use `map(…)`");
         check_help(".[] | select(.a)", "jq's `.[] | select(…)` is `filter(…)`, and `.[] | f` is `map(f)`");
         check_help("nodes", "did you mean `.nodes` or `nodes()`?");
+    }
+
+    #[test]
+    fn other_ways_to_write_it_get_a_hint() {
+        check_repair("filter(.kw => 1)", "filter(.kw >= 1)");
+        check_repair("filter(.kw =< 1)", "filter(.kw <= 1)");
+        check_repair("sort(.kw, desc)", "sort(.kw, \"desc\")");
+        check_repair("regex(.tag, /^P-/i)", "regex(.tag, \"^P-\")");
+        check_repair(".tag == P-101", ".tag == \"P-101\"");
+        check_repair(".@type", ".\"@type\"");
+        check_repair("+1", "1");
+        check_repair(".nodes | length", ".nodes | .length");
+        check_help(".nodes.length()", "a function is not a property: pipe into it, `| size(…)`");
+        check_help(".nodes.map(.tag)", "a function is not a property: pipe into it, `| map(…)`");
+        check_help(
+            ".tag like \"P%\"",
+            "a pattern is tested by `regex(.tag, \"^P-\")`, a part by `contains(.tag, \"P\")`",
+        );
+        check_help(".nodes order by .kw", "sorting is `| sort(.a)`, or `| sort(.a, \"desc\")`");
+        check_help(".a andalso .b", "there is no operator `andalso`");
+        check_help("map .tag", "a function has its arguments in parentheses: `map(…)`; a property is `.map`");
+        check_help("{tag, kw: .kw}", "there is no short form of `tag: .tag`");
+        check_help("{tag}", "there is no short form of `tag: .tag`");
+        check_help("1 in (1, 2)", "a list stands in brackets: `[1, 2]`");
+        check_help(".a, .b", "several values are a list: `[.a, .b]`");
+        check_help("/nodes/node", "a path is written with dots: `.nodes.0.tag`");
+        check_help(".a += 1", NO_ASSIGNMENT);
+        check_help("0x10", "numbers are decimal, without `_` and without units: `1000`, `1.5e3`");
+    }
+
+    #[test]
+    fn a_subtraction_is_no_name() {
+        check_help(".a - b", "did you mean `.b` or `b()`?");
+        check_help(".a and b", "did you mean `.b` or `b()`?");
+        check_help("f(a, .b)", "did you mean `.a` or `a()`?");
+        check_help(".a == b and .c", "did you mean `.b` or `b()`?");
     }
 
     #[test]

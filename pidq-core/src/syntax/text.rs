@@ -11,7 +11,9 @@ use crate::limits::{MAX_NESTING, MAX_PARTS, MAX_QUERY};
 use crate::syntax::advice::{Place, unclosed};
 use crate::syntax::json::last_wins;
 use crate::syntax::operators::{Chain, Operators, PIPE, Row};
-use crate::syntax::token::{begins_word, int, keyword, number, number_of, string, syntax_error, unescape, word};
+use crate::syntax::token::{
+    begins_word, int, is_word, keyword, number, number_of, string, syntax_error, unescape, word,
+};
 use crate::syntax::{Expr, Key, Node, Profile};
 
 /// Reads a query in text format.
@@ -542,8 +544,10 @@ impl<'t> Parser<'t> {
     fn missing(&self, group: &Group, byte: Option<u8>) -> Error {
         let message = format!("Character '{}' expected", byte.unwrap_or_default() as char);
         let error = self.error(Code::CharacterExpected, &message);
+        if let (Some(b':'), Kind::Object(_, key)) = (byte, &group.kind) {
+            return error.with_help(colon_help(&key.name, self.peek()));
+        }
         match error.help() {
-            _ if byte == Some(b':') => error.with_help("a key, a `:` and a value make an entry of an object"),
             Some(_) => error,
             None => error.with_help(unclosed(self.text, group.open)),
         }
@@ -557,6 +561,14 @@ impl Group {
             Kind::Array(_) => b']',
             Kind::Object(..) => b'}',
         })
+    }
+}
+
+/// What to do where the `:` after a key is missing, from what stands there.
+fn colon_help(key: &str, found: Option<u8>) -> String {
+    match found {
+        Some(b',' | b'}') if is_word(key) => format!("there is no short form of `{key}: .{key}`"),
+        _ => "a key, a `:` and a value make an entry of an object".into(),
     }
 }
 
