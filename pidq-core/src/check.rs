@@ -10,11 +10,11 @@ mod types;
 use crate::arena::Arena;
 use crate::error::{Code, Error, Span, Warning};
 use crate::eval::function::Body;
-use crate::eval::plan::{Call, Constant, Fields, Path, Plan, Stage};
+use crate::eval::plan::{Call, Constant, Fields, Key, Path, Plan, Stage};
 use crate::suggest;
 use crate::value::{compare, prototype};
 
-use guide::Guide;
+use guide::{Guide, Step};
 use types::{Kinds, Type, Types};
 
 /// What a check finds.
@@ -201,6 +201,7 @@ impl<'p> Checker<'p> {
             if value.kinds.meets(Kinds::LIST) && value.kinds.is_only(Kinds::LIST | Kinds::MISSING) {
                 self.warn_of_list(key);
             }
+            self.look_for(key, value);
             value = self.types.property(value, key);
         }
         if path.keys.is_empty() { defined(value) } else { value }
@@ -313,8 +314,20 @@ impl<'p> Checker<'p> {
         }
     }
 
+    /// PQW01: no object that the path reaches has the field.
+    fn look_for(&mut self, key: &Key, holder: Type) {
+        let Some((guide, place)) = self.types.guide.as_ref().zip(holder.place()) else { return };
+        let is_absent = holder.kinds.meets(Kinds::OBJECT) && guide.field(place, &key.name) == Step::Nowhere;
+        if !is_absent || prototype::is_common(&key.name) {
+            return;
+        }
+        let near = suggest::nearest(&key.name, guide.keys(place).into_iter());
+        let help = near.first().map(|near| format!("did you mean `.{near}`?"));
+        self.warn("PQW01", format!("no object here has a field `{}`", key.name), key.span, help);
+    }
+
     /// PQW07.
-    fn warn_of_list(&mut self, key: &crate::eval::plan::Key) {
+    fn warn_of_list(&mut self, key: &Key) {
         // Names that lists have in JavaScript are an error when the query runs, which says more.
         if key.index.is_some() || prototype::is_of_lists(&key.name) {
             return;

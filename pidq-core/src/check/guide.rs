@@ -196,6 +196,13 @@ impl<'d> Guide<'d> {
         }
     }
 
+    /// The fields of the objects of a place, in the order of their first appearance.
+    pub fn keys(&self, id: PlaceId) -> Vec<&str> {
+        let mut fields: Vec<_> = self.place(id).fields.iter().collect();
+        fields.sort_unstable_by_key(|(_, place)| place.0);
+        fields.into_iter().map(|(key, _)| self.arena.symbol_text(*key)).collect()
+    }
+
     /// What stands in the lists of a place.
     pub fn items(&self, id: PlaceId) -> Step {
         match (self.place(id).items, self.place(id).is_open) {
