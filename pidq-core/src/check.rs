@@ -11,6 +11,7 @@ use crate::arena::Arena;
 use crate::error::{Code, Error, Span, Warning};
 use crate::eval::function::Body;
 use crate::eval::plan::{Call, Constant, Fields, Key, Path, Plan, Stage};
+use crate::limits::Limits;
 use crate::suggest;
 use crate::value::{compare, prototype};
 
@@ -30,9 +31,9 @@ pub(crate) fn check(plan: &Plan) -> Findings {
     run(plan, None)
 }
 
-/// Checks a plan for a document. Nothing if looking through the document takes more than `fuel` steps.
-pub(crate) fn check_against(plan: &Plan, document: &Arena, fuel: u64) -> Option<Findings> {
-    Some(run(plan, Some(Guide::of(document, fuel)?)))
+/// Checks a plan for a document. Nothing if looking through the document takes more than the limits allow.
+pub(crate) fn check_against(plan: &Plan, document: &Arena, limits: &Limits<'_>) -> Option<Findings> {
+    Some(run(plan, Some(Guide::of(document, limits)?)))
 }
 
 fn run<'p>(plan: &'p Plan, guide: Option<Guide<'p>>) -> Findings {
@@ -199,7 +200,7 @@ impl<'p> Checker<'p> {
         let mut value = input;
         for key in &path.keys {
             if value.kinds.meets(Kinds::LIST) && value.kinds.is_only(Kinds::LIST | Kinds::MISSING) {
-                self.warn_of_list(key);
+                self.warn_of_list(key, value);
             }
             self.look_for(key, value);
             value = self.types.property(value, key);
@@ -318,7 +319,8 @@ impl<'p> Checker<'p> {
     fn look_for(&mut self, key: &Key, holder: Type) {
         let Some((guide, place)) = self.types.guide.as_ref().zip(holder.place()) else { return };
         let is_absent = holder.kinds.meets(Kinds::OBJECT) && guide.field(place, &key.name) == Step::Nowhere;
-        if !is_absent || prototype::is_common(&key.name) {
+        let is_told = self.findings.warnings.iter().any(|told| told.code == "PQW01" && told.is_about(&key.name));
+        if !is_absent || is_told || prototype::is_common(&key.name) {
             return;
         }
         let near = suggest::nearest(&key.name, guide.keys(place).into_iter());
@@ -327,14 +329,24 @@ impl<'p> Checker<'p> {
     }
 
     /// PQW07.
-    fn warn_of_list(&mut self, key: &Key) {
+    fn warn_of_list(&mut self, key: &Key, list: Type) {
         // Names that lists have in JavaScript are an error when the query runs, which says more.
         if key.index.is_some() || prototype::is_of_lists(&key.name) {
             return;
         }
         let name = &key.name;
-        let help = format!("for every item of the list, write `map(.{name})`; for the first one, `.0.{name}`");
+        let help = match self.has_attributes(list) {
+            true => format!("in a list of names and values, write `attr(\"{name}\")`"),
+            false => format!("for every item of the list, write `map(.{name})`; for the first one, `.0.{name}`"),
+        };
         self.warn("PQW07", format!("a list has no field `{name}`: the result is null"), key.span, Some(help));
+    }
+
+    /// Whether the items of a list are `{name, value}`.
+    fn has_attributes(&self, list: Type) -> bool {
+        let items = self.types.guide.as_ref().zip(self.types.items(list).place());
+        let keys = items.map(|(guide, place)| guide.keys(place)).unwrap_or_default();
+        ["name", "value"].iter().all(|key| keys.contains(key))
     }
 
     /// PQW06: only what holds for every document, since a field that all items have now may be missing tomorrow.

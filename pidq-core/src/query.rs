@@ -302,9 +302,9 @@ impl Query {
     /// Tells what else looks like a mistake on this document, from the kinds of values that it has. The query is not
     /// run: what a run finds, and what [`Query::check`] tells, comes with its outcome.
     ///
-    /// None where looking through the document takes more than `fuel` steps.
-    pub fn check_against(&self, graph: &Graph, fuel: u64) -> Vec<Warning> {
-        let findings = check::check_against(&self.compiled.plan, graph.arena(), fuel);
+    /// None where looking through the document takes more fuel or time than the limits allow.
+    pub fn check_against(&self, graph: &Graph, limits: Limits<'_>) -> Vec<Warning> {
+        let findings = check::check_against(&self.compiled.plan, graph.arena(), &limits);
         let warnings = findings.map(|findings| findings.warnings).unwrap_or_default();
         let is_new = |new: &Warning| !self.notes().any(|old| (old.code, old.span) == (new.code, new.span));
         warnings.into_iter().filter(is_new).map(|warning| self.origin.place_warning(warning)).collect()

@@ -74,7 +74,7 @@ fn try_out(options: &Options, query: &Query, path: &std::path::Path) -> Result<V
         let mut warnings = outcome.map_err(|error| Failure::Query(error, query.source().into()))?.warnings;
         // A field that no object had is found in both ways.
         let said: Vec<_> = warnings.iter().map(|warning| (warning.code, warning.span)).collect();
-        let of_kinds = query.check_against(&graph, limits.fuel).into_iter();
+        let of_kinds = query.check_against(&graph, limits).into_iter();
         warnings.extend(of_kinds.filter(|warning| !said.contains(&(warning.code, warning.span))));
         Ok(warnings)
     })

@@ -1,6 +1,6 @@
 //! What is said of a query before it runs: warnings where there is a mistake, and silence where there may be none.
 
-use pidq::{Dialect, Graph, Query};
+use pidq::{Cancel, Dialect, Graph, Limits, Query};
 
 /// Two kinds of nodes that share a field with other types; a field that only some have; a table with data as keys.
 const PLANT: &str = r#"{
@@ -33,7 +33,7 @@ fn plant_codes(query: &str) -> Vec<&'static str> {
     let graph = Graph::from_json(PLANT).expect("the plant is JSON");
     let query = parse(query);
     let known = query.check().expect("no call of these fails always");
-    let codes = known.into_iter().chain(query.check_against(&graph, 100_000)).map(|warning| warning.code);
+    let codes = known.into_iter().chain(query.check_against(&graph, Limits::default())).map(|warning| warning.code);
     codes.collect()
 }
 
@@ -291,11 +291,17 @@ fn large_and_deep_documents_are_bounded() {
     };
     let graph = Graph::from_json(table(20_000)).expect("it is JSON");
     let query = parse(".k19999.kw == \"1\"");
-    assert_eq!(query.check_against(&graph, 1_000_000).len(), 0, "keys of a table are data");
-    assert_eq!(query.check_against(&graph, 100).len(), 0, "the fuel ends");
+    assert_eq!(query.check_against(&graph, Limits::default()).len(), 0, "keys of a table are data");
+    let doubted = parse("get() == 1");
+    let told = |limits| doubted.check_against(&graph, limits).len();
+    assert_eq!(told(Limits::default()), 1);
+    assert_eq!(told(Limits { fuel: 100, ..Limits::default() }), 0, "the fuel ends");
+    let cancel = Cancel::default();
+    cancel.cancel();
+    assert_eq!(told(Limits { cancel: Some(&cancel), ..Limits::default() }), 0, "nobody waits");
     let deep = format!("{}1{}", "[{\"a\":".repeat(256), "}]".repeat(256));
     let graph = Graph::from_json(deep).expect("it is JSON");
-    assert_eq!(parse(".0.a.0.a.b").check_against(&graph, 1_000_000).len(), 1);
+    assert_eq!(parse(".0.a.0.a.b").check_against(&graph, Limits::default()).len(), 1);
 }
 
 /// Operands of all types, for every node of the plant.
@@ -338,7 +344,7 @@ const OPERANDS: &[&str] = &[
 #[test]
 fn what_is_said_of_conditions_holds_when_they_run() {
     let graph = Graph::from_json(PLANT).expect("the plant is JSON");
-    let run = |text: &str| parse(text).to_json(&graph, pidq::Limits::default());
+    let run = |text: &str| parse(text).to_json(&graph, Limits::default());
     let mut said = 0;
     for a in OPERANDS {
         for operator in ["==", "!=", "<", ">", "<=", ">=", "in", "and"] {
@@ -347,7 +353,7 @@ fn what_is_said_of_conditions_holds_when_they_run() {
                 let text = format!(".nodes | map({condition})");
                 let query = parse(&text);
                 let known = query.check().unwrap_or_default();
-                let warnings = known.into_iter().chain(query.check_against(&graph, 100_000));
+                let warnings = known.into_iter().chain(query.check_against(&graph, Limits::default()));
                 if warnings.filter(|warning| warning.code == "PQW02").count() > 0 {
                     said += 1;
                     assert!(!run(&text).is_ok_and(|result| result.contains("true")), "{text} is true somewhere");
@@ -376,7 +382,8 @@ fn the_suite_is_not_doubted_wrongly() {
         let graph = Graph::from_json(input.to_string()).expect("an input is JSON");
         let known = query.check();
         assert!(known.is_ok(), "{text} gives {output}, but is said to fail: {known:?}");
-        let warnings: Vec<_> = known.into_iter().flatten().chain(query.check_against(&graph, 100_000)).collect();
+        let warnings: Vec<_> =
+            known.into_iter().flatten().chain(query.check_against(&graph, Limits::default())).collect();
         let is_whole = |span: Option<pidq::error::Span>| span.is_some_and(|span| span.range(text) == (0..text.len()));
         let doubted = warnings.iter().any(|warning| warning.code == "PQW02" && is_whole(warning.span));
         assert!(!doubted || output == false, "{text} gives {output}: {warnings:?}");
@@ -398,7 +405,7 @@ fn what_is_said_to_fail_fails() {
                     let query = parse(&format!("{start} | {first} | {second}"));
                     if query.check().is_err() {
                         said += 1;
-                        let result = query.to_json(&graph, pidq::Limits::default());
+                        let result = query.to_json(&graph, Limits::default());
                         assert!(result.is_err(), "{} on {input} gives {result:?}", query.source());
                     }
                 }

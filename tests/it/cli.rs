@@ -114,3 +114,13 @@ fn every_request_of_a_suite_has_one_answer() {
     assert!(answers[3].contains(r#""stage":"compile""#) && answers[4].contains("not JSON"), "{answers:?}");
     assert_eq!(answers.len(), 5);
 }
+
+#[test]
+fn checks_tell_without_running() {
+    check(&["check", "filter(.a == 1)"], "", "", 0);
+    check_error(&["check", "{a: 1} | filter(.a)"], "", "PQ2001", 5);
+    check_error(&["check", "filter([.a == 1])"], "", "PQW06", 0);
+    let doubted = ".pid_graph.nodes | filter(.node_type == \"pid_componet\") | map(.tga)";
+    check_error(&["check", doubted, "--against", PLANT], "", "did you mean \"pid_component\"?", 0);
+    check_error(&["check", doubted, "--against", PLANT], "", "did you mean `.tag`?", 0);
+}

@@ -132,7 +132,7 @@ fn warnings() {
         let query = Dialect::standard().parse(text).expect("it compiles");
         let scratch = pidq::Scratch::new();
         let of_run = query.run(&graph, &scratch, Limits::default()).expect("it runs").warnings;
-        for warning in of_run.into_iter().chain(query.check_against(&graph, 1_000_000)) {
+        for warning in of_run.into_iter().chain(query.check_against(&graph, Limits::default())) {
             writeln!(shown, "{}", warning.render_with(text, &pidq::error::Styles::PLAIN))
                 .expect("a string takes everything");
         }

@@ -8,6 +8,7 @@ use std::collections::HashMap;
 
 use super::types::Kinds;
 use crate::arena::{Arena, Cell, ContainerId, Kind, Symbol};
+use crate::limits::{Cancel, Limits};
 
 /// Places of a guide.
 const MAX_PLACES: usize = 10_000;
@@ -17,6 +18,8 @@ const MAX_FIELDS: usize = 256;
 const MAX_TEXTS: usize = 32;
 /// Distinct values of `node_type` that have places of their own.
 const MAX_VARIANTS: usize = 32;
+/// Steps between two looks at the cancel flag.
+const LOOK_EVERY: u64 = 1024;
 /// The field that says what a node is.
 const VARIANT: &str = "node_type";
 
@@ -69,13 +72,16 @@ struct Visit {
 }
 
 impl<'d> Guide<'d> {
-    /// Looks through a document. Nothing if that takes more than `fuel` steps.
-    pub fn of(arena: &'d Arena, fuel: u64) -> Option<Guide<'d>> {
+    /// Looks through a document. Nothing if that takes more fuel than allowed, or is cancelled.
+    pub fn of(arena: &'d Arena, limits: &Limits<'_>) -> Option<Guide<'d>> {
         let mut guide = Guide { arena, places: vec![Place::default()] };
         let mut visits = Vec::new();
         guide.meet(arena.root(), PlaceId(0), true, &mut visits);
-        for _ in 0..fuel {
+        for step in 0..limits.fuel {
             let Some(visit) = visits.last_mut() else { return Some(guide) };
+            if step % LOOK_EVERY == 0 && limits.cancel.is_some_and(Cancel::is_cancelled) {
+                break;
+            }
             match visit.step(arena) {
                 Some((key, cell)) => {
                     let (place, splits) = (visit.place, visit.splits);
