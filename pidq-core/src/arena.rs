@@ -208,6 +208,22 @@ impl Arena {
         self.shapes.keys(self.shape(id))
     }
 
+    /// The values of an object, in the order of its keys.
+    #[inline]
+    pub fn fields(&self, id: ContainerId) -> &[Cell] {
+        self.cells(self.container(id).first, self.keys(id).len() as u32)
+    }
+
+    /// The number that a cell is.
+    #[inline]
+    pub fn number(&self, cell: Cell) -> Option<f64> {
+        match cell.kind() {
+            Kind::Number(value) => Some(value),
+            Kind::Lexeme(index) => Some(self.lexemes[index as usize].value),
+            _ => None,
+        }
+    }
+
     #[inline]
     pub fn shape(&self, id: ContainerId) -> ShapeId {
         ShapeId(self.container(id).extent)

@@ -116,6 +116,12 @@ pub struct Cx<'a> {
     variables: Vec<Value<'a>>,
     caches: Vec<Cache>,
     records: Vec<Option<&'a Keys<'a>>>,
+    /// The keys that were made last.
+    last_keys: Option<&'a Keys<'a>>,
+    /// The keys of stored objects, by the last bits of the number of their shape.
+    shapes: Vec<Option<(u32, build::Shape<'a>)>>,
+    /// Where texts are written before their length is known.
+    text: String,
     costs: Vec<Cost>,
     /// Fuel of the calls inside the running one.
     inner_fuel: u64,
@@ -148,6 +154,9 @@ impl<'a> Cx<'a> {
             variables: Vec::new(),
             caches: vec![Cache::default(); sizes.properties],
             records: vec![None; sizes.records],
+            last_keys: None,
+            shapes: Vec::new(),
+            text: String::new(),
             costs: vec![Cost::default(); sizes.calls],
             inner_fuel: 0,
         }

@@ -2,6 +2,7 @@
 
 pub(crate) mod compare;
 pub(crate) mod convert;
+mod keys;
 pub(crate) mod prototype;
 pub(crate) mod write;
 
@@ -9,6 +10,8 @@ use std::fmt;
 
 use crate::arena::{Arena, Cell, ContainerId, Kind};
 use crate::error::Result;
+
+pub(crate) use keys::{Index, Keys};
 
 /// A JSON value, or nothing. Borrows from the graph or from the scratch memory of its run.
 #[derive(Clone, Copy)]
@@ -283,6 +286,17 @@ impl<'a> Array<'a> {
         }
     }
 
+    /// The items, where they stand side by side in a document.
+    #[inline]
+    pub(crate) fn cells(self) -> Option<(&'a Arena, &'a [Cell])> {
+        match self.0 {
+            Items::Stored(arena, id) => Some((arena, arena.items(id))),
+            Items::Part(part) => Some((part.arena, part.cells())),
+            Items::Cells(list) => Some((list.arena, list.cells)),
+            _ => None,
+        }
+    }
+
     /// The items in order.
     pub fn iter(self) -> impl ExactSizeIterator<Item = Value<'a>> + Clone {
         match self.0 {
@@ -370,30 +384,15 @@ impl<'a> Record<'a> {
         Value::Object(Object(Fields::Built(self, row)))
     }
 
+    /// The values of a row.
+    pub fn values(&self, row: u32) -> &'a [Value<'a>] {
+        let width = self.keys.names.len();
+        &self.values[row as usize * width..][..width]
+    }
+
     /// The value of a key in a row.
     pub fn value(&self, row: u32, slot: usize) -> Value<'a> {
         self.values[row as usize * self.keys.names.len() + slot]
-    }
-}
-
-/// Distinct keys in JavaScript's order; long lists also sorted, to search in.
-#[derive(Clone, Copy)]
-pub(crate) struct Keys<'a> {
-    pub names: &'a [&'a str],
-    pub sorted: &'a [u32],
-}
-
-impl Keys<'_> {
-    /// Above this many keys `sorted` is filled.
-    pub const LINEAR: usize = 16;
-
-    /// The place of a key.
-    pub fn slot(&self, name: &str) -> Option<usize> {
-        if self.sorted.is_empty() {
-            return self.names.iter().position(|key| *key == name);
-        }
-        let at = self.sorted.binary_search_by(|slot| self.names[*slot as usize].cmp(name)).ok()?;
-        Some(self.sorted[at] as usize)
     }
 }
 
@@ -438,6 +437,15 @@ impl<'a> Object<'a> {
             Fields::Stored(arena, id) => Value::stored(arena, arena.cell(arena.container(id).first + slot as u32)),
             Fields::Row(table, row) => Value::stored(table.arena, table.row(row)[slot]),
             Fields::Built(record, row) => record.value(row, slot),
+        }
+    }
+
+    /// The values in order.
+    pub(crate) fn values(self) -> impl ExactSizeIterator<Item = Value<'a>> + Clone {
+        match self.0 {
+            Fields::Stored(arena, id) => Iter::Cells(arena, arena.fields(id).iter()),
+            Fields::Row(table, row) => Iter::Cells(table.arena, table.row(row).iter()),
+            Fields::Built(record, row) => Iter::Values(record.values(row).iter()),
         }
     }
 

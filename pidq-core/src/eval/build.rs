@@ -1,9 +1,6 @@
 //! What a run builds: lists, objects and texts in the scratch of the run.
 
 use std::fmt;
-use std::hash::BuildHasher;
-
-use hashbrown::{DefaultHashBuilder, HashTable};
 
 use super::Cx;
 use super::plan::{self, Plan};
@@ -11,7 +8,22 @@ use super::view::WORTH_IT;
 use crate::arena::load::array_index;
 use crate::arena::{Arena, ContainerId};
 use crate::error::{Code, Error, Result};
-use crate::value::{Array, CellList, Items, Keys, Part, Record, Rows, Table, Value, convert, write};
+use crate::value::{
+    Array, CellList, Fields, Index, Items, Keys, Object, Part, Record, Rows, Table, Value, convert, write,
+};
+
+/// The keys of the stored objects of a shape, and the same as a list.
+#[derive(Clone, Copy)]
+pub(super) struct Shape<'a> {
+    keys: &'a Keys<'a>,
+    names: &'a [Value<'a>],
+}
+
+/// The room of a run for the text that is being written is kept up to so many bytes, which do not count as memory.
+const SMALL_TEXT: usize = 16 << 10;
+
+/// How many shapes a run remembers.
+const SHAPES: usize = 64;
 
 impl<'a> Cx<'a> {
     /// The list of the values collected since a mark.
@@ -149,6 +161,65 @@ impl<'a> Cx<'a> {
         self.record_of(keys, base).map(|record| record.row(0))
     }
 
+    /// An object of two keys.
+    pub(crate) fn pair(&self, keys: &'a Keys<'a>, first: Value<'a>, second: Value<'a>) -> Result<Value<'a>> {
+        let values = self.scratch.one([first, second]).ok_or_else(|| self.out_of_memory())?;
+        let record = self.scratch.one(Record { keys, values }).ok_or_else(|| self.out_of_memory())?;
+        Ok(record.row(0))
+    }
+
+    /// The keys of an object: one list for all objects of a shape, as long as few shapes come in turns.
+    pub(crate) fn keys_of(&mut self, object: Object<'a>) -> Result<&'a Keys<'a>> {
+        match object.0 {
+            Fields::Built(record, _) => Ok(record.keys),
+            Fields::Row(table, _) => Ok(table.keys),
+            Fields::Stored(arena, id) => Ok(self.shape(arena, id)?.keys),
+        }
+    }
+
+    /// The keys of an object as a list of texts.
+    pub(crate) fn key_list(&mut self, object: Object<'a>) -> Result<Value<'a>> {
+        if let Fields::Stored(arena, id) = object.0 {
+            let names = self.shape(arena, id)?.names;
+            return self.array_of(names);
+        }
+        let names = self.keys_of(object)?.names;
+        self.list_by(names.len(), |at| Value::String(names[at]))
+    }
+
+    /// The values of an object as a list.
+    pub(crate) fn value_list(&mut self, object: Object<'a>) -> Result<Value<'a>> {
+        let (arena, cells) = match object.0 {
+            Fields::Built(record, row) => return self.array_of(record.values(row)),
+            Fields::Row(table, row) => (table.arena, table.row(row)),
+            Fields::Stored(arena, id) => (arena, arena.fields(id)),
+        };
+        let list = self.scratch.one(CellList { arena, cells }).ok_or_else(|| self.out_of_memory())?;
+        Ok(Value::Array(Array(Items::Cells(list))))
+    }
+
+    fn shape(&mut self, arena: &'a Arena, id: ContainerId) -> Result<Shape<'a>> {
+        let number = arena.shape(id).0;
+        let place = number as usize % SHAPES;
+        match self.shapes.get(place) {
+            Some(Some((known, shape))) if *known == number && std::ptr::eq(arena, self.document) => Ok(*shape),
+            _ => self.new_shape(arena, id, place),
+        }
+    }
+
+    #[cold]
+    fn new_shape(&mut self, arena: &'a Arena, id: ContainerId, place: usize) -> Result<Shape<'a>> {
+        let names: Vec<&'a str> = arena.keys(id).iter().map(|key| arena.symbol_text(*key)).collect();
+        let keys = self.keys(&names)?;
+        let names = self.scratch.slice_by(names.len(), |at| Value::String(keys.names[at]));
+        let shape = Shape { keys, names: names.ok_or_else(|| self.out_of_memory())? };
+        if std::ptr::eq(arena, self.document) {
+            self.shapes.resize(SHAPES, None);
+            self.shapes[place] = Some((arena.shape(id).0, shape));
+        }
+        Ok(shape)
+    }
+
     /// The keys of the objects that one part of the query builds, made at its first use.
     pub(crate) fn shared_keys(&mut self, record: usize, names: impl Iterator<Item = &'a str>) -> Result<&'a Keys<'a>> {
         if let Some(keys) = self.records[record] {
@@ -160,40 +231,89 @@ impl<'a> Cx<'a> {
         Ok(keys)
     }
 
-    /// A list of distinct keys in JavaScript's order.
-    pub(crate) fn keys(&self, names: &[&'a str]) -> Result<&'a Keys<'a>> {
-        let mut sorted: Vec<u32> = Vec::new();
-        if names.len() > Keys::LINEAR {
-            sorted.extend(0..names.len() as u32);
-            sorted.sort_unstable_by_key(|slot| names[*slot as usize]);
+    /// A list of distinct keys in JavaScript's order. The objects of a list mostly have the keys of the one before.
+    pub(crate) fn keys(&mut self, names: &[&'a str]) -> Result<&'a Keys<'a>> {
+        if let Some(keys) = self.last_keys.filter(|keys| keys.names == names) {
+            return Ok(keys);
         }
-        let lists = (self.scratch.slice(names), self.scratch.slice(&sorted));
-        let (Some(names), Some(sorted)) = lists else { return Err(self.out_of_memory()) };
-        self.scratch.one(Keys { names, sorted }).ok_or_else(|| self.out_of_memory())
+        let keys = self.new_keys(names)?;
+        self.last_keys = (names.len() <= Keys::LINEAR).then_some(keys);
+        Ok(keys)
+    }
+
+    fn new_keys(&self, names: &[&'a str]) -> Result<&'a Keys<'a>> {
+        match names.len() > Keys::LINEAR {
+            true => self.indexed_keys(names, &Index::of(names, self.scratch.hasher())),
+            false => self.keys_with(names, None),
+        }
+    }
+
+    /// The keys that an index was made for.
+    fn indexed_keys(&self, names: &[&'a str], index: &Index) -> Result<&'a Keys<'a>> {
+        let index = self.scratch.slice(index.places()).ok_or_else(|| self.out_of_memory())?;
+        self.keys_with(names, Some(index))
+    }
+
+    fn keys_with(&self, names: &[&'a str], index: Option<&'a [u32]>) -> Result<&'a Keys<'a>> {
+        let names = self.scratch.slice(names).ok_or_else(|| self.out_of_memory())?;
+        let index = index.map(|index| (index, self.scratch.hasher()));
+        self.scratch.one(Keys { names, index }).ok_or_else(|| self.out_of_memory())
     }
 
     /// `String(x)`.
+    #[inline]
     pub(crate) fn text_of(&mut self, value: Value<'a>) -> Result<&'a str> {
-        if let Value::String(text) = value {
-            return Ok(text);
+        match value {
+            Value::String(text) => Ok(text),
+            other => self.text_of_other(other),
         }
-        self.text(|out| convert::write_text(value, out))
+    }
+
+    fn text_of_other(&mut self, value: Value<'a>) -> Result<&'a str> {
+        match value {
+            Value::Number(number) => self.short_text(ryu_js::Buffer::new().format(number.value())),
+            Value::Bool(value) => Ok(if value { "true" } else { "false" }),
+            other => self.text(|out| convert::write_text(other, out)),
+        }
+    }
+
+    /// A copy of a text of less than 64 bytes, which costs nothing.
+    fn short_text(&mut self, text: &str) -> Result<&'a str> {
+        if text.len() > self.limits.string {
+            return Err(text_too_long(self.limits.string));
+        }
+        self.scratch.text(text).ok_or_else(|| self.out_of_memory())
+    }
+
+    /// Two texts as one.
+    pub(crate) fn concat(&mut self, left: &str, right: &str) -> Result<&'a str> {
+        self.text(|out| {
+            fmt::Write::write_str(out, left)?;
+            fmt::Write::write_str(out, right)
+        })
     }
 
     /// A text that `write` writes.
     pub(crate) fn text(&mut self, write: impl FnOnce(&mut LimitedText) -> fmt::Result) -> Result<&'a str> {
         let room = self.limits.memory.saturating_sub(self.held + self.scratch.size());
-        let mut out = LimitedText { text: String::new(), limit: self.limits.string.min(room) };
+        let mut text = std::mem::take(&mut self.text);
+        text.clear();
+        let mut out = LimitedText { text, limit: self.limits.string.min(room) };
         if write(&mut out).is_err() {
-            let message = format!("The query builds a text of more than {} bytes", out.limit);
-            return Err(Error::new(Code::OutOfMemory, message));
+            return Err(text_too_long(out.limit));
         }
-        self.spend_bytes(out.text.len())?;
+        let text = out.text;
+        self.spend_bytes(text.len())?;
+        if text.capacity() <= SMALL_TEXT {
+            let copy = self.scratch.text(&text).ok_or_else(|| self.out_of_memory())?;
+            self.text = text;
+            return Ok(copy);
+        }
         // For a moment the text is there twice.
-        self.hold(out.text.capacity())?;
-        let text = self.scratch.text(&out.text).ok_or_else(|| self.out_of_memory())?;
-        self.release(out.text.capacity());
-        Ok(text)
+        self.hold(text.capacity())?;
+        let copy = self.scratch.text(&text).ok_or_else(|| self.out_of_memory())?;
+        self.release(text.capacity());
+        Ok(copy)
     }
 
     /// Whether two values are equal, as `==` has it.
@@ -212,6 +332,11 @@ fn at_item(error: Error, item: Value<'_>) -> Error {
         Some((arena, id)) if error.data_path().is_none() => error.with_data_path(arena.path_of(id)),
         _ => error,
     }
+}
+
+#[cold]
+fn text_too_long(limit: usize) -> Error {
+    Error::new(Code::OutOfMemory, format!("The query builds a text of more than {limit} bytes"))
 }
 
 /// A text that refuses to grow above a limit.
@@ -236,12 +361,98 @@ impl fmt::Write for LimitedText {
     }
 }
 
+/// The members of an object that is being built, of equal keys the last one: on the stack of collected values, key and
+/// value in turns, as long as there are few.
+pub(crate) struct Members<'a> {
+    base: usize,
+    many: Option<Entries<'a, Value<'a>>>,
+}
+
+impl<'a> Members<'a> {
+    /// Above this many members a table is made.
+    const FEW: usize = 16;
+
+    pub fn new(cx: &Cx<'a>) -> Members<'a> {
+        Members { base: cx.mark(), many: None }
+    }
+
+    /// Adds a member, or replaces the value of its key.
+    pub fn put(&mut self, cx: &mut Cx<'a>, name: &'a str, value: Value<'a>) -> Result<()> {
+        if let Some(entries) = &mut self.many {
+            *entries.entry(cx, name, || value)? = value;
+            return Ok(());
+        }
+        cx.spend_bytes(name.len())?;
+        let (pairs, _) = cx.collected(self.base).as_chunks_mut::<2>();
+        let is_known = |pair: &&mut [Value<'a>; 2]| matches!(pair[0], Value::String(known) if known == name);
+        if let Some(pair) = pairs.iter_mut().find(is_known) {
+            pair[1] = value;
+            return Ok(());
+        }
+        if pairs.len() == Members::FEW {
+            return self.put_in_table(cx, name, value);
+        }
+        cx.push(Value::String(name))?;
+        cx.push(value)
+    }
+
+    /// Moves what there is into a table.
+    #[cold]
+    fn put_in_table(&mut self, cx: &mut Cx<'a>, name: &'a str, value: Value<'a>) -> Result<()> {
+        let pairs: Vec<(&'a str, Value<'a>)> = self.pairs(cx).collect();
+        cx.forget(self.base);
+        let entries = self.many.insert(Entries::new());
+        for (name, value) in pairs.into_iter().chain([(name, value)]) {
+            entries.entry(cx, name, || value)?;
+        }
+        Ok(())
+    }
+
+    fn pairs(&self, cx: &mut Cx<'a>) -> impl ExactSizeIterator<Item = (&'a str, Value<'a>)> {
+        let (pairs, _) = cx.collected(self.base).as_chunks::<2>();
+        pairs.iter().map(|pair| (pair[0].as_str().unwrap_or_default(), pair[1]))
+    }
+
+    #[cold]
+    fn into_reordered(self, cx: &mut Cx<'a>) -> Result<Value<'a>> {
+        let mut entries = Entries::new();
+        let pairs: Vec<(&'a str, Value<'a>)> = self.pairs(cx).collect();
+        cx.forget(self.base);
+        for (name, value) in pairs {
+            entries.entry(cx, name, || value)?;
+        }
+        entries.into_object(cx)
+    }
+
+    /// The object of the members.
+    pub fn into_object(self, cx: &mut Cx<'a>) -> Result<Value<'a>> {
+        if let Some(entries) = self.many {
+            return entries.into_object(cx);
+        }
+        let mut names = [""; Members::FEW];
+        let count = self.pairs(cx).len();
+        names.iter_mut().zip(self.pairs(cx)).for_each(|(name, pair)| *name = pair.0);
+        let names = &names[..count];
+        if write::needs_reordering(names) {
+            return self.into_reordered(cx);
+        }
+        let keys = cx.keys(names)?;
+        let values = {
+            let stack = &cx.stack[self.base..];
+            cx.scratch.slice_by(count, |at| stack[2 * at + 1])
+        };
+        cx.forget(self.base);
+        let values = values.ok_or_else(|| cx.out_of_memory())?;
+        let record = cx.scratch.one(Record { keys, values }).ok_or_else(|| cx.out_of_memory())?;
+        Ok(record.row(0))
+    }
+}
+
 /// Keys and values that are being collected: a key that comes again replaces or keeps the first value.
 pub(crate) struct Entries<'a, T> {
     names: Vec<&'a str>,
     pub values: Vec<T>,
-    table: HashTable<u32>,
-    hasher: DefaultHashBuilder,
+    index: Index,
 }
 
 impl<'a, T> Entries<'a, T> {
@@ -249,12 +460,7 @@ impl<'a, T> Entries<'a, T> {
     const ROW: usize = 2 * (size_of::<&str>() + size_of::<T>() + 2 * size_of::<u32>());
 
     pub fn new() -> Entries<'a, T> {
-        Entries {
-            names: Vec::new(),
-            values: Vec::new(),
-            table: HashTable::new(),
-            hasher: DefaultHashBuilder::default(),
-        }
+        Entries { names: Vec::new(), values: Vec::new(), index: Index::default() }
     }
 
     /// The value of a key; where it is new, `T` from `make` is put there.
@@ -266,16 +472,13 @@ impl<'a, T> Entries<'a, T> {
     /// The place of a key among the values; where it is new, `T` from `make` is put there.
     pub fn place(&mut self, cx: &mut Cx<'a>, name: &'a str, make: impl FnOnce() -> T) -> Result<usize> {
         cx.spend_bytes(name.len())?;
-        let Entries { names, values, table, hasher } = self;
-        let hash = hasher.hash_one(name);
-        if let Some(at) = table.find(hash, |at| names[*at as usize] == name) {
-            return Ok(*at as usize);
+        if let Some(place) = self.index.find_or_add(name, &self.names, cx.scratch.hasher()) {
+            return Ok(place);
         }
         cx.hold(Self::ROW)?;
-        table.insert_unique(hash, names.len() as u32, |at| hasher.hash_one(names[*at as usize]));
-        names.push(name);
-        values.push(make());
-        Ok(values.len() - 1)
+        self.names.push(name);
+        self.values.push(make());
+        Ok(self.values.len() - 1)
     }
 
     /// Keys and values in JavaScript's order: array indexes first, ascending.
@@ -290,15 +493,26 @@ impl<'a, T> Entries<'a, T> {
     }
 }
 
+impl<'a, T> Entries<'a, T> {
+    /// The object of the collected entries; `value` makes its values.
+    pub fn into_object_by(self, cx: &mut Cx<'a>, value: impl Fn(&T) -> Value<'a>) -> Result<Value<'a>> {
+        let in_order = self.names.len() > Keys::LINEAR && !write::needs_reordering(&self.names);
+        let (keys, values) = if in_order {
+            cx.release(self.names.len() * Self::ROW);
+            (cx.indexed_keys(&self.names, &self.index)?, self.values)
+        } else {
+            let (names, values) = self.into_order(cx);
+            (cx.keys(&names)?, values)
+        };
+        let values = cx.scratch.slice_by(values.len(), |at| value(&values[at])).ok_or_else(|| cx.out_of_memory())?;
+        let record = cx.scratch.one(Record { keys, values }).ok_or_else(|| cx.out_of_memory())?;
+        Ok(record.row(0))
+    }
+}
+
 impl<'a> Entries<'a, Value<'a>> {
     /// The object of the collected entries.
     pub fn into_object(self, cx: &mut Cx<'a>) -> Result<Value<'a>> {
-        let (names, values) = self.into_order(cx);
-        let base = cx.mark();
-        for value in values {
-            cx.push(value)?;
-        }
-        let keys = cx.keys(&names)?;
-        cx.record(keys, base)
+        self.into_object_by(cx, |value| *value)
     }
 }

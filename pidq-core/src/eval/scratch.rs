@@ -1,6 +1,7 @@
 //! The memory of a run.
 
 use bumpalo::Bump;
+use hashbrown::DefaultHashBuilder;
 
 /// The working memory of runs. What a run builds lives here and is freed at once.
 ///
@@ -8,6 +9,7 @@ use bumpalo::Bump;
 #[derive(Default)]
 pub struct Scratch {
     bump: Bump,
+    hasher: DefaultHashBuilder,
 }
 
 impl Scratch {
@@ -24,6 +26,11 @@ impl Scratch {
     /// Bytes taken from the system.
     pub fn size(&self) -> usize {
         self.bump.allocated_bytes()
+    }
+
+    /// The hash of the keys that live here.
+    pub(crate) fn hasher(&self) -> &DefaultHashBuilder {
+        &self.hasher
     }
 
     /// Lets the scratch grow to `bytes` at most; it keeps what it has.

@@ -384,28 +384,55 @@ pub(super) fn select<'a>(cx: &mut Cx<'a>, array: Array<'a>, places: &[u32]) -> R
     }
 }
 
-/// The first item under each value of a key.
-fn firsts<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Entries<'a, Value<'a>>> {
-    let array = iterable(cx, input)?;
+/// The places of the first items under each value of a key.
+fn firsts<'a>(cx: &mut Cx<'a>, array: Array<'a>, args: &'a [Plan]) -> Result<Entries<'a, u32>> {
+    if let (Some(view), Some(key)) = (cx.view(array), args.first())
+        && let Some(entries) = cx.together(|cx| firsts_of_values(cx, view, key))
+    {
+        return Ok(entries);
+    }
     let mut entries = Entries::new();
     for (at, item) in array.iter().enumerate() {
         cx.spend(1)?;
         let key = at_item(optional(cx, args, 0, item), array, at)?;
         let key = cx.text_of(key)?;
-        entries.entry(cx, key, || item)?;
+        entries.place(cx, key, || at as u32)?;
     }
     Ok(entries)
 }
 
+/// The same where the key depends on one field with few values.
+fn firsts_of_values<'a>(cx: &mut Cx<'a>, view: View<'a>, key: &'a Plan) -> Result<Option<Entries<'a, u32>>> {
+    const NONE: u32 = u32::MAX;
+    let mut entries: Entries<'a, u32> = Entries::new();
+    let Some(coded) = cx.keys_together(view, key, &mut entries)? else { return Ok(None) };
+    entries.values.fill(NONE);
+    let mut left = entries.values.len();
+    for at in 0..view.len() {
+        let code = coded.codes[view.row(at) as usize];
+        let first = &mut entries.values[coded.groups[code as usize] as usize];
+        if *first == NONE {
+            *first = at as u32;
+            left -= 1;
+            if left == 0 {
+                break;
+            }
+        }
+    }
+    Ok(Some(entries))
+}
+
 fn key_by<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
-    firsts(cx, input, args)?.into_object(cx)
+    let array = iterable(cx, input)?;
+    let entries = firsts(cx, array, args)?;
+    entries.into_object_by(cx, |place| array.get(*place as usize).unwrap_or(Value::Undefined))
 }
 
 fn uniq_by<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
-    let (_, items) = firsts(cx, input, args)?.into_order(cx);
-    let base = cx.mark();
-    collect(cx, items.into_iter())?;
-    cx.list(base)
+    let array = iterable(cx, input)?;
+    let (_, places) = firsts(cx, array, args)?.into_order(cx);
+    cx.spend(places.len() as u64)?;
+    select(cx, array, &places)
 }
 
 fn uniq<'a>(cx: &mut Cx<'a>, input: Value<'a>, _: &'a [Plan]) -> Result<Value<'a>> {

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use crate::arena::{Arena, Cell};
 use crate::error::{Code, Error, Result};
 use crate::eval::Cx;
 use crate::eval::function::{Body, Function, Param};
@@ -113,7 +114,17 @@ pub(crate) const FUNCTIONS: &[Function] = &[
 ];
 
 fn add<'a>(cx: &mut Cx<'a>, args: &[Value<'a>]) -> Result<Value<'a>> {
-    add_all(cx, argument(args, 0), [argument(args, 1)].into_iter())
+    match args {
+        [Value::Number(left), Value::Number(right)] => {
+            cx.spend(1)?;
+            Ok(Value::number(left.value() + right.value()))
+        }
+        [Value::String(left), Value::String(right)] => {
+            cx.spend(1)?;
+            cx.concat(left, right).map(Value::String)
+        }
+        _ => add_all(cx, argument(args, 0), [argument(args, 1)].into_iter()),
+    }
 }
 
 fn subtract<'a>(cx: &mut Cx<'a>, args: &[Value<'a>]) -> Result<Value<'a>> {
@@ -159,6 +170,12 @@ fn round<'a>(cx: &mut Cx<'a>, args: &[Value<'a>]) -> Result<Value<'a>> {
         Value::Undefined => Value::number(0.0),
         digits => digits,
     };
+    if let (Value::Number(number), None) = (argument(args, 0), args.get(1))
+        && PLAIN.contains(&number.value().abs())
+    {
+        // The decimal text is that of the number itself. Adding 0 makes -0 of -0.2 a 0, as its text would.
+        return Ok(Value::number(round_half_up(number.value()) + 0.0));
+    }
     let shifted = cx.text(|out| {
         convert::write_text(argument(args, 0), out)?;
         out.write_char('e')?;
@@ -170,6 +187,9 @@ fn round<'a>(cx: &mut Cx<'a>, args: &[Value<'a>]) -> Result<Value<'a>> {
     Ok(Value::number(convert::text_to_number(&rounded)))
 }
 
+/// Numbers whose text has no exponent.
+const PLAIN: std::ops::Range<f64> = 1e-6..1e20;
+
 /// `Math.round`. Not `(x + 0.5).floor()`: that sum is inexact just below a half and for large numbers.
 fn round_half_up(number: f64) -> f64 {
     let below = number.floor();
@@ -177,11 +197,30 @@ fn round_half_up(number: f64) -> f64 {
 }
 
 fn sum<'a>(cx: &mut Cx<'a>, input: Value<'a>, _args: &'a [Plan]) -> Result<Value<'a>> {
-    add_all(cx, Value::number(0.0), expect_list(input)?.iter())
+    let list = expect_list(input)?;
+    if let Some((arena, cells)) = list.cells()
+        && let Some(total) = fold(arena, cells, 0.0, |a, b| a + b)
+    {
+        cx.spend(cells.len() as u64)?;
+        return Ok(Value::number(total));
+    }
+    add_all(cx, Value::number(0.0), list.iter())
+}
+
+/// Combines stored numbers; nothing where one of the cells is no number.
+fn fold(arena: &Arena, cells: &[Cell], start: f64, combine: impl Fn(f64, f64) -> f64) -> Option<f64> {
+    cells.iter().try_fold(start, |total, cell| Some(combine(total, arena.number(*cell)?)))
 }
 
 fn average<'a>(cx: &mut Cx<'a>, input: Value<'a>, _args: &'a [Plan]) -> Result<Value<'a>> {
     let list = expect_list(input)?;
+    if let Some((arena, [first, rest @ ..])) = list.cells()
+        && let Some(first) = arena.number(*first)
+        && let Some(total) = fold(arena, rest, first, |a, b| a + b)
+    {
+        cx.spend(rest.len() as u64)?;
+        return Ok(Value::number(total / list.len() as f64));
+    }
     let mut items = list.iter();
     let Some(first) = items.next() else { return Ok(Value::Null) };
     let total = add_all(cx, first, items)?;
@@ -202,8 +241,17 @@ fn max<'a>(cx: &mut Cx<'a>, input: Value<'a>, _args: &'a [Plan]) -> Result<Value
 }
 
 /// Combines the items as numbers. A single item is the result as it is, whatever it is.
-fn reduce<'a>(cx: &mut Cx<'a>, input: Value<'a>, combine: fn(f64, f64) -> f64) -> Result<Value<'a>> {
-    let mut items = expect_list(input)?.iter();
+fn reduce<'a>(cx: &mut Cx<'a>, input: Value<'a>, combine: impl Fn(f64, f64) -> f64) -> Result<Value<'a>> {
+    let list = expect_list(input)?;
+    if let Some((arena, [first, rest @ ..])) = list.cells()
+        && !rest.is_empty()
+        && let Some(first) = arena.number(*first)
+        && let Some(total) = fold(arena, rest, first, &combine)
+    {
+        cx.spend(list.len() as u64)?;
+        return Ok(Value::number(total));
+    }
+    let mut items = list.iter();
     let Some(first) = items.next() else { return Ok(Value::Null) };
     cx.spend(1)?;
     if items.len() == 0 {
@@ -247,7 +295,15 @@ pub(super) fn argument<'a>(args: &[Value<'a>], at: usize) -> Value<'a> {
 }
 
 /// `Number(x)`, paid for: a text may be long, and so may be the way to it, as in `[["1"]]`.
+#[inline]
 pub(super) fn number_of<'a>(cx: &mut Cx<'a>, value: Value<'a>) -> Result<f64> {
+    match value {
+        Value::Number(number) => Ok(number.value()),
+        other => number_of_other(cx, other),
+    }
+}
+
+fn number_of_other<'a>(cx: &mut Cx<'a>, value: Value<'a>) -> Result<f64> {
     let mut inner = value;
     while let Some(only) = inner.as_array().filter(|array| array.len() == 1).and_then(|array| array.get(0)) {
         cx.spend(1)?;

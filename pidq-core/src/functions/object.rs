@@ -1,9 +1,9 @@
 //! Structure: properties, objects, lists of constants, pipes; keys and values of objects.
 
 use crate::error::{Code, Error, Result};
-use crate::eval::build::Entries;
+use crate::eval::build::{Entries, Members};
 use crate::eval::function::{Body, Function, Param};
-use crate::eval::plan::{Path, Plan};
+use crate::eval::plan::{Fields, Path, Plan};
 use crate::eval::{Cx, Way};
 use crate::value::{Array, Keys, Object, Value};
 
@@ -150,6 +150,10 @@ fn object_expected(value: Value<'_>) -> Error {
 
 fn keys<'a>(cx: &mut Cx<'a>, input: Value<'a>, _: &'a [Plan]) -> Result<Value<'a>> {
     let keyed = Keyed::of(cx, input)?;
+    if let Keyed::Object(object) = keyed {
+        cx.spend(object.len() as u64)?;
+        return cx.key_list(object);
+    }
     let base = cx.mark();
     for at in 0..keyed.len() {
         let (name, _) = keyed.entry(cx, at)?;
@@ -159,38 +163,49 @@ fn keys<'a>(cx: &mut Cx<'a>, input: Value<'a>, _: &'a [Plan]) -> Result<Value<'a
 }
 
 fn values<'a>(cx: &mut Cx<'a>, input: Value<'a>, _: &'a [Plan]) -> Result<Value<'a>> {
-    let keyed = Keyed::of(cx, input)?;
-    if let Keyed::Array(array) = keyed {
-        return Ok(Value::Array(array));
+    match Keyed::of(cx, input)? {
+        Keyed::Array(array) => Ok(Value::Array(array)),
+        Keyed::None => cx.array_of(&[]),
+        Keyed::Object(object) => {
+            cx.spend(object.len() as u64)?;
+            cx.value_list(object)
+        }
     }
-    let base = cx.mark();
-    for at in 0..keyed.len() {
-        let (_, value) = keyed.entry(cx, at)?;
-        cx.push(value)?;
-    }
-    cx.list(base)
 }
 
 /// The value of an argument that may be missing.
+#[inline]
 fn optional<'a>(cx: &mut Cx<'a>, args: &'a [Plan], input: Value<'a>) -> Result<Value<'a>> {
-    args.first().map_or(Ok(Value::Undefined), |arg| cx.eval(arg, input))
+    match args {
+        [] => Ok(Value::Undefined),
+        [arg, ..] => cx.eval(arg, input),
+    }
 }
 
 fn map_keys<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
     let keyed = Keyed::of(cx, input)?;
-    let mut entries = Entries::new();
+    let mut members = Members::new(cx);
     for at in 0..keyed.len() {
         let (name, value) = keyed.entry(cx, at)?;
         let key = optional(cx, args, Value::String(name))?;
         let key = cx.text_of(key)?;
-        *entries.entry(cx, key, || value)? = value;
+        members.put(cx, key, value)?;
     }
-    entries.into_object(cx)
+    members.into_object(cx)
 }
 
 fn map_values<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
     let keyed = Keyed::of(cx, input)?;
     let base = cx.mark();
+    if let Keyed::Object(object) = keyed {
+        for value in object.values() {
+            cx.spend(1)?;
+            let value = optional(cx, args, value)?;
+            cx.push(value)?;
+        }
+        let keys = cx.keys_of(object)?;
+        return cx.record(keys, base);
+    }
     let mut names = Vec::with_capacity(keyed.len());
     for at in 0..keyed.len() {
         let (name, value) = keyed.entry(cx, at)?;
@@ -205,18 +220,35 @@ fn map_values<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result
 fn map_object<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
     let keyed = Keyed::of(cx, input)?;
     let pair = cx.keys(&["key", "value"])?;
-    let mut entries = Entries::new();
+    let mut members = Members::new(cx);
     for at in 0..keyed.len() {
         let (name, value) = keyed.entry(cx, at)?;
-        let base = cx.mark();
-        cx.push(Value::String(name))?;
-        cx.push(value)?;
-        let entry = cx.record(pair, base)?;
-        let entry = optional(cx, args, entry)?;
-        let (key, value) = entry_parts(cx, entry)?;
-        *entries.entry(cx, key, || value)? = value;
+        let entry = cx.pair(pair, Value::String(name), value)?;
+        let (key, value) = match args {
+            [Plan::Object(fields)] => literal_entry(cx, fields, entry)?,
+            _ => {
+                let entry = optional(cx, args, entry)?;
+                entry_parts(cx, entry)?
+            }
+        };
+        members.put(cx, key, value)?;
     }
-    entries.into_object(cx)
+    members.into_object(cx)
+}
+
+/// The key and value that `{key: ..., value: ...}` gives, without the object.
+fn literal_entry<'a>(cx: &mut Cx<'a>, fields: &'a Fields, entry: Value<'a>) -> Result<(&'a str, Value<'a>)> {
+    cx.spend(1)?;
+    let (mut key, mut value) = (Value::Undefined, Value::Undefined);
+    for (name, plan) in fields.names.iter().zip(&fields.values) {
+        let part = cx.eval(plan, entry)?;
+        match &**name {
+            "key" => key = part,
+            "value" => value = part,
+            _ => {}
+        }
+    }
+    Ok((cx.text_of(key)?, value))
 }
 
 fn entry_parts<'a>(cx: &mut Cx<'a>, entry: Value<'a>) -> Result<(&'a str, Value<'a>)> {

@@ -122,11 +122,15 @@ fn substring<'a>(cx: &mut Cx<'a>, args: &[Value<'a>]) -> Result<Value<'a>> {
     match argument(args, 0) {
         Value::Array(list) => {
             let (start, end) = bounds(cx, args, list.len())?;
-            part_of_list(cx, list, start, end)
+            cx.part(list, start.min(end), end)
         }
         value => {
             let text = expect_text(value)?;
             cx.spend_bytes(text.len())?;
+            if text.is_ascii() {
+                let (start, end) = bounds(cx, args, text.len())?;
+                return Ok(Value::String(&text[start.min(end)..end]));
+            }
             let (start, end) = bounds(cx, args, convert::utf16_len(text))?;
             part_of_text(cx, text, start, end)
         }
@@ -143,15 +147,6 @@ fn bounds<'a>(cx: &mut Cx<'a>, args: &[Value<'a>], len: usize) -> Result<(usize,
     };
     let end = if end < 0.0 { len as f64 + end } else { end };
     Ok((start, (end as usize).min(len)))
-}
-
-fn part_of_list<'a>(cx: &mut Cx<'a>, list: Array<'a>, start: usize, end: usize) -> Result<Value<'a>> {
-    let base = cx.mark();
-    for item in (start..end).filter_map(|at| list.get(at)) {
-        cx.spend(1)?;
-        cx.push(item)?;
-    }
-    cx.list(base)
 }
 
 fn part_of_text<'a>(cx: &mut Cx<'a>, text: &'a str, start: usize, end: usize) -> Result<Value<'a>> {

@@ -48,6 +48,9 @@ fn array_to_number(array: Array<'_>) -> f64 {
 
 /// `Number("...")`: white space around, decimal digits, `Infinity`, or an unsigned `0x`, `0b`, `0o`.
 pub(crate) fn text_to_number(text: &str) -> f64 {
+    if let Some(number) = short_integer(text) {
+        return number;
+    }
     let text = text.trim_matches(is_space);
     match text.as_bytes() {
         [] => 0.0,
@@ -56,6 +59,15 @@ pub(crate) fn text_to_number(text: &str) -> f64 {
         [b'0', b'b' | b'B', ..] => digits_to_number(&text[2..], 2),
         _ => decimal_to_number(text),
     }
+}
+
+/// The number of a text of a few digits, which a double has exactly.
+fn short_integer(text: &str) -> Option<f64> {
+    const EXACT: usize = 15;
+    let digits = text.as_bytes();
+    let is_short = (1..=EXACT).contains(&digits.len());
+    let add = |sum: u64, digit: &u8| digit.is_ascii_digit().then(|| sum * 10 + u64::from(digit - b'0'));
+    is_short.then(|| digits.iter().try_fold(0, add)).flatten().map(|number| number as f64)
 }
 
 fn digits_to_number(digits: &str, radix: u32) -> f64 {
@@ -92,7 +104,15 @@ pub(crate) fn is_space(c: char) -> bool {
 }
 
 /// Writes `String(x)` to `out`, which may refuse more. Iterative: a run can build lists of any depth.
+#[inline]
 pub(crate) fn write_text(value: Value<'_>, out: &mut impl Write) -> fmt::Result {
+    match value {
+        Value::String(text) => out.write_str(text),
+        other => write_other(other, out),
+    }
+}
+
+fn write_other(value: Value<'_>, out: &mut impl Write) -> fmt::Result {
     let Value::Array(array) = value else { return write_scalar(value, out) };
     let mut open = vec![(array, 0)];
     while let Some((array, at)) = open.last_mut() {
