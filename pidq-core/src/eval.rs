@@ -17,6 +17,9 @@ pub(crate) mod view;
 use crate::arena::Arena;
 use crate::error::{Code, Error, Result};
 use crate::graph::Graph;
+use crate::graph::config::TopologyConfig;
+use crate::graph::plant::Plant;
+use crate::graph::walk::Space;
 use crate::limits::{Cancel, Limits};
 use crate::value::{Keys, Value};
 
@@ -97,6 +100,10 @@ struct Entry {
 pub struct Cx<'a> {
     graph: &'a Graph,
     document: &'a Arena,
+    /// The drawing that functions of the graph ask, once one of them was called.
+    plant: Option<Plant<'a>>,
+    /// Kept between walks.
+    pub(crate) space: Space,
     params: &'a Arena,
     root: Value<'a>,
     scratch: &'a Scratch,
@@ -140,6 +147,8 @@ impl<'a> Cx<'a> {
         Cx {
             graph,
             document,
+            plant: None,
+            space: Space::default(),
             params,
             root: Value::stored(document, document.root()),
             scratch,
@@ -170,6 +179,29 @@ impl<'a> Cx<'a> {
     /// The input of the whole query.
     pub fn root(&self) -> Value<'a> {
         self.root
+    }
+
+    /// The drawing that functions of the graph ask.
+    pub(crate) fn plant(&mut self) -> Result<Plant<'a>> {
+        if self.plant.is_none() {
+            self.plant = self.graph.plant();
+        }
+        let none = || Error::new(Code::NoGraph, "no graph in the document");
+        let help = "a graph has a list `nodes`, at the top or in `pid_graph`; other names stand in `metadata.topology`";
+        self.plant.clone().ok_or_else(|| none().with_help(help))
+    }
+
+    /// Evaluates a part of the query on another drawing.
+    pub(crate) fn eval_in(&mut self, plant: Plant<'a>, plan: &'a Plan, input: Value<'a>) -> Result<Value<'a>> {
+        let outer = self.plant.replace(plant);
+        let result = self.eval(plan, input);
+        self.plant = outer;
+        result
+    }
+
+    /// The names and words that drawings are read with unless they say otherwise.
+    pub(crate) fn topology_config(&self) -> &'a TopologyConfig {
+        self.graph.config()
     }
 
     /// Fuel spent so far.

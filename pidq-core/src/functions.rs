@@ -1,10 +1,13 @@
 //! The functions of the language: all tables together.
 
 mod array;
+mod ask;
+mod graph;
 mod helpers;
 mod logic;
 mod number;
 mod object;
+mod pid;
 mod regex;
 mod string;
 
@@ -22,7 +25,12 @@ const JSON_QUERY: &[(&str, &[Function])] = &[
 ];
 
 /// The tables of pidq's own functions.
-const PIDQ: &[(&str, &[Function])] = &[("bindings", object::BINDINGS), ("helpers", helpers::FUNCTIONS)];
+const PIDQ: &[(&str, &[Function])] = &[
+    ("bindings", object::BINDINGS),
+    ("helpers", helpers::FUNCTIONS),
+    ("graph", graph::FUNCTIONS),
+    ("pid", pid::FUNCTIONS),
+];
 
 /// The functions of a profile, in groups.
 pub(crate) fn groups(with_extensions: bool) -> impl Iterator<Item = (&'static str, &'static [Function])> {

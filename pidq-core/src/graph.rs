@@ -1,9 +1,20 @@
-//! A document, read once and then only asked. Plain JSON is a graph without nodes.
+//! A document, read once and then only asked. Where it holds a drawing, its nodes and edges are a network.
 
+pub(crate) mod adjacency;
 pub(crate) mod column;
 mod columns;
+pub(crate) mod config;
+pub(crate) mod cycles;
+mod fields;
+pub(crate) mod index;
+pub(crate) mod parts;
+pub(crate) mod pattern;
+pub(crate) mod plant;
+pub(crate) mod routes;
+pub(crate) mod topology;
+pub(crate) mod walk;
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use crate::arena::{Arena, ContainerId, load};
 use crate::error::Result;
@@ -12,12 +23,19 @@ use crate::value::Value;
 
 use column::Column;
 use columns::Columns;
+use config::TopologyConfig;
+use plant::{Place, Plant};
+use topology::Topology;
 
 /// A document: immutable, shared between threads freely, dropped without recursion.
 #[derive(Debug)]
 pub struct Graph {
     arena: Arena,
     columns: OnceLock<Columns>,
+    /// Only where it is not the usual one.
+    config: Option<Box<TopologyConfig>>,
+    /// Made at the first question about nodes and edges: plain JSON pays nothing for it.
+    topology: OnceLock<Arc<Topology>>,
 }
 
 impl Graph {
@@ -34,7 +52,14 @@ impl Graph {
     /// # Errors
     /// As [`Graph::from_json`].
     pub fn from_json_within(json: impl Into<Vec<u8>>, max_depth: usize) -> Result<Graph> {
-        load::load(json.into(), max_depth).map(|arena| Graph { arena, columns: OnceLock::new() })
+        let arena = load::load(json.into(), max_depth)?;
+        Ok(Graph { arena, columns: OnceLock::new(), config: None, topology: OnceLock::new() })
+    }
+
+    /// The same document, read with other names for its fields and other words for its classes. What the document says
+    /// of itself in `metadata.topology` counts before it.
+    pub fn with_topology(self, config: TopologyConfig) -> Graph {
+        Graph { config: Some(Box::new(config)), topology: OnceLock::new(), ..self }
     }
 
     /// The whole document.
@@ -75,6 +100,17 @@ impl Graph {
     /// Whether all items of a list are containers with nothing but a comma between them.
     pub(crate) fn is_compact(&self, list: ContainerId) -> bool {
         self.columns.get_or_init(|| Columns::new(&self.arena)).is_compact(&self.arena, list)
+    }
+
+    /// Its nodes and edges; nothing where it has none.
+    pub(crate) fn plant(&self) -> Option<Plant<'_>> {
+        let place = Place::find(self.root(), self.config())?;
+        let topology = self.topology.get_or_init(|| Arc::new(place.topology(self.config())));
+        Some(place.with(topology.clone()))
+    }
+
+    pub(crate) fn config(&self) -> &TopologyConfig {
+        self.config.as_deref().unwrap_or_else(|| TopologyConfig::usual())
     }
 
     pub(crate) fn arena(&self) -> &Arena {

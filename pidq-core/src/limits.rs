@@ -18,6 +18,12 @@ pub struct Limits<'c> {
     pub string: usize,
     /// Backtracks of a regular expression with lookaround or back-references.
     pub backtracks: usize,
+    /// Rows of a walk or of a list about the graph.
+    pub rows: usize,
+    /// Paths, circuits and patterns that one function lists.
+    pub paths: usize,
+    /// Steps of a walk from its start.
+    pub depth: usize,
     /// Set from another thread, it stops the run.
     pub cancel: Option<&'c Cancel>,
 }
@@ -30,6 +36,9 @@ impl Default for Limits<'_> {
             output: 64 << 20,
             string: 16 << 20,
             backtracks: 1_000_000,
+            rows: 100_000,
+            paths: 1_000,
+            depth: 10_000,
             cancel: None,
         }
     }

@@ -76,6 +76,7 @@ impl Budget {
             string: self.string,
             backtracks: self.backtracks,
             cancel,
+            ..Limits::default()
         }
     }
 }

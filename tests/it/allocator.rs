@@ -21,6 +21,8 @@ thread_local! {
 pub struct Used {
     /// Bytes held at the worst moment, beyond those held before.
     pub peak: usize,
+    /// Bytes that the result still holds.
+    pub kept: usize,
     /// How often memory was asked for.
     pub calls: usize,
 }
@@ -31,8 +33,8 @@ pub fn peak<T>(work: impl FnOnce() -> T) -> (T, Used) {
     PEAK.set(before);
     let calls = CALLS.get();
     let result = work();
-    let peak = usize::try_from(PEAK.get() - before).unwrap_or(0);
-    (result, Used { peak, calls: CALLS.get() - calls })
+    let beyond = |bytes: isize| usize::try_from(bytes - before).unwrap_or(0);
+    (result, Used { peak: beyond(PEAK.get()), kept: beyond(HELD.get()), calls: CALLS.get() - calls })
 }
 
 /// The counters are constants without destructors: they can be used while a thread begins and ends.

@@ -8,6 +8,7 @@ const FLOORS: &[&[&str]] = &[
     &["error", "limits", "arena", "suggest"],
     &["value", "regex", "syntax"],
     &["graph"],
+    &["pid"],
     &["eval"],
     &["functions", "check"],
     &["query"],

@@ -1,7 +1,7 @@
 //! The plants that benches and comparisons run on: the same bytes on every machine.
 
 #[path = "../../benches/plant.rs"]
-mod plant;
+pub mod plant;
 
 use plant::plant;
 

@@ -9,6 +9,7 @@ mod errors;
 mod floors;
 mod functions;
 mod generator;
+mod graph;
 mod hostile;
 mod language;
 mod limits;

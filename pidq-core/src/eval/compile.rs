@@ -257,6 +257,11 @@ impl Compiler<'_> {
     fn param(&mut self, function: &FunctionRef, args: &[Expr], at: usize) -> Option<&'static Param> {
         const SURPLUS: &Param = &Param::query("surplus");
         let row = function.row();
+        let is_options = at + 1 == args.len() && args[at].head() == Some("object");
+        let options = row.params.last().filter(|last| is_options && matches!(last.kind, Kind::Options(_)));
+        if options.is_some() {
+            return options;
+        }
         let known = row.params.get(at).or_else(|| row.params.last().filter(|last| last.is_many));
         if known.is_none() && matches!(row.body, Body::Piped(_) | Body::Lazy(_)) {
             let message = format!("an argument is ignored: `{}`", row.signature());
@@ -273,6 +278,23 @@ impl Compiler<'_> {
             Kind::Static => self.fixed(function, param, &args[0]).map(Plan::Constant),
             Kind::Path => self.path_argument(function, &args[0]),
             Kind::Pattern => self.pattern(function, param, args),
+            Kind::Options(known) => self.options(function, known, &args[0]),
+        }
+    }
+
+    /// Named options: queries, or words and numbers. A name that nothing reads is an error.
+    fn options(&mut self, function: &Function, known: &[&'static str], arg: &Expr) -> Result<Plan> {
+        let entries = match &arg.node {
+            Node::Array(items) if arg.head() == Some("object") => items.get(1).map(|item| &item.node),
+            _ => None,
+        };
+        let Some(Node::Object(entries)) = entries else {
+            let error = Error::new(Code::OptionsExpected, format!("options expected in `{}`", function.signature()));
+            return Err(error.with_span(arg.span).with_help("write `{name: value}` as the last argument"));
+        };
+        match entries.iter().find(|(key, _)| !known.contains(&&*key.name)) {
+            Some((key, _)) => Err(unknown_option(&key.name, known).with_span(key.span)),
+            None => self.query(arg),
         }
     }
 
@@ -501,6 +523,14 @@ fn count_error(signature: &str, name: &str, wanted: &str, expr: &Expr, args: &[E
         (Some(first), Some(last)) => error.with_span(first.span.to(last.span)).with_label("too many"),
         _ => error.with_span(expr.span).with_label("too few"),
     }
+}
+
+fn unknown_option(name: &str, known: &[&'static str]) -> Error {
+    let near = suggest::nearest(name, known.iter().copied());
+    let guess = near.first().map(|near| format!("did you mean \"{near}\"? ")).unwrap_or_default();
+    let error = Error::new(Code::UnknownOption, format!("unknown option \"{name}\""));
+    let error = error.with_label("unknown option").with_help(format!("{guess}(known: {})", known.join(", ")));
+    error.with_suggestions(near.into_iter().map(str::to_owned).collect())
 }
 
 fn path_help(arg: &Expr) -> String {

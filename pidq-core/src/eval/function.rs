@@ -87,6 +87,8 @@ pub(crate) enum Kind {
     Path,
     /// A regular expression; the flags are the argument after it.
     Pattern,
+    /// An object literal of named options, as the last argument.
+    Options(&'static [&'static str]),
 }
 
 impl Param {
@@ -104,6 +106,10 @@ impl Param {
 
     pub(crate) const fn pattern(name: &'static str) -> Param {
         Param { kind: Kind::Pattern, ..Param::query(name) }
+    }
+
+    pub(crate) const fn options(known: &'static [&'static str]) -> Param {
+        Param { kind: Kind::Options(known), is_optional: true, ..Param::query("options") }
     }
 
     pub(crate) const fn optional(self) -> Param {

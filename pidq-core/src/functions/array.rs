@@ -121,7 +121,7 @@ pub(super) fn at_item<'a>(result: Result<Value<'a>>, array: Array<'a>, at: usize
     })
 }
 
-fn filter<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
+pub(super) fn filter<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
     let wanted = cx.take_wanted();
     let array = list(input)?;
     let Some(condition) = args.first() else { return Ok(input) };

@@ -128,7 +128,7 @@ fn limits(dice: &mut Dice) -> Limits<'static> {
         output: *dice.one_of(&[100, 10_000, 1 << 20]),
         string: *dice.one_of(&[1 << 10, 64 << 10, 16 << 20]),
         backtracks: *dice.one_of(&[100, 20_000]),
-        cancel: None,
+        ..Limits::default()
     }
 }
 

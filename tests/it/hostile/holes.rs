@@ -5,8 +5,17 @@ use pidq::{Dialect, Graph, Limits, Query};
 use super::families::colliding;
 use super::{Asked, Attack, End, cpu, face};
 
-const SMALL: Limits<'static> =
-    Limits { fuel: 2_000_000, memory: 8 << 20, output: 1 << 20, string: 4 << 20, backtracks: 100_000, cancel: None };
+const SMALL: Limits<'static> = Limits {
+    fuel: 2_000_000,
+    memory: 8 << 20,
+    output: 1 << 20,
+    string: 4 << 20,
+    backtracks: 100_000,
+    rows: 10_000,
+    paths: 1_000,
+    depth: 1_000,
+    cancel: None,
+};
 
 fn end(query: &str, document: &str) -> End {
     face(&Attack { document: document.into(), query: Asked::Text(query.into()), limits: SMALL })

@@ -1,0 +1,386 @@
+//! What functions of the graph share: who is asked about, with which options, and how an answer becomes a value.
+
+use hashbrown::HashMap;
+
+use super::array::{collect, select};
+use crate::error::{Code, Error, Result};
+use crate::eval::Cx;
+use crate::eval::plan::{Fields, Plan};
+use crate::graph::adjacency::{EdgeId, NONE, NodeId};
+use crate::graph::plant::Plant;
+use crate::graph::topology::{Dir, Over};
+use crate::graph::walk::{Guide, Pass, Rules};
+use crate::pid::Datum;
+use crate::suggest;
+use crate::value::{Keys, Value};
+
+/// A call of a function of the graph.
+pub(super) struct Ask<'a> {
+    pub plant: Plant<'a>,
+    pub input: Value<'a>,
+    args: &'a [Plan],
+    options: Option<&'a Fields>,
+}
+
+impl<'a> Ask<'a> {
+    /// A call whose last argument may be options.
+    pub fn new(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Ask<'a>> {
+        let plant = cx.plant()?;
+        Ok(match args.split_last() {
+            Some((Plan::Object(options), args)) => Ask { plant, input, args, options: Some(options) },
+            _ => Ask { plant, input, args, options: None },
+        })
+    }
+
+    /// How many arguments there are beside the options.
+    pub fn count(&self) -> usize {
+        self.args.len()
+    }
+
+    /// An argument that is not evaluated yet.
+    pub fn plan(&self, at: usize) -> Option<&'a Plan> {
+        self.args.get(at)
+    }
+
+    /// The value of an argument; no value where it is missing.
+    pub fn value(&self, cx: &mut Cx<'a>, at: usize) -> Result<Value<'a>> {
+        self.args.get(at).map_or(Ok(Value::Undefined), |arg| cx.eval(arg, self.input))
+    }
+
+    /// A direction as first argument, and the place of the argument after it.
+    pub fn direction(&self, cx: &mut Cx<'a>) -> Result<(Dir, usize)> {
+        let is_word = matches!(self.args.first(), Some(Plan::Constant(_) | Plan::Parameter(_)));
+        if !is_word {
+            return Ok((Dir::Both, 0));
+        }
+        match self.value(cx, 0)? {
+            Value::String(word) => Ok((direction(word)?, 1)),
+            Value::Null => Ok((Dir::Both, 1)),
+            other => Err(bad_option("direction", other, r#""in", "out" or "both""#)),
+        }
+    }
+
+    /// The query of an option.
+    pub fn option(&self, name: &str) -> Option<&'a Plan> {
+        let options = self.options?;
+        options.names.iter().position(|known| **known == *name).map(|at| &options.values[at])
+    }
+
+    /// The value of an option; no value where it is missing.
+    pub fn option_value(&self, cx: &mut Cx<'a>, name: &str) -> Result<Value<'a>> {
+        self.option(name).map_or(Ok(Value::Undefined), |plan| cx.eval(plan, self.input))
+    }
+
+    /// An option that is a number of things.
+    pub fn number(&self, cx: &mut Cx<'a>, name: &str) -> Result<Option<usize>> {
+        match self.option_value(cx, name)? {
+            Value::Undefined | Value::Null => Ok(None),
+            value => match value.as_f64() {
+                Some(number) if number >= 0.0 => Ok(Some(number as usize)),
+                _ => Err(bad_option(name, value, "a number of at least zero")),
+            },
+        }
+    }
+
+    /// An option that is true or false; false where it is missing.
+    pub fn flag(&self, cx: &mut Cx<'a>, name: &str) -> Result<bool> {
+        match self.option_value(cx, name)? {
+            Value::Undefined | Value::Null => Ok(false),
+            Value::Bool(flag) => Ok(flag),
+            value => Err(bad_option(name, value, "true or false")),
+        }
+    }
+
+    /// An option that is one of some words.
+    pub fn word(&self, cx: &mut Cx<'a>, name: &str, known: &[&str]) -> Result<Option<usize>> {
+        let value = self.option_value(cx, name)?;
+        if value.is_null() {
+            return Ok(None);
+        }
+        match known.iter().position(|word| value.as_str() == Some(word)) {
+            Some(at) => Ok(Some(at)),
+            None => Err(bad_option(name, value, &format!("one of \"{}\"", known.join("\", \"")))),
+        }
+    }
+
+    /// The nodes that an argument names, or the piped ones where `at` is nothing.
+    pub fn nodes(&self, cx: &mut Cx<'a>, at: Option<usize>) -> Result<Vec<NodeId>> {
+        let value = match at {
+            Some(at) => self.value(cx, at)?,
+            None => self.input,
+        };
+        nodes_of(cx, &self.plant, value)
+    }
+
+    /// How a walk goes, by the options `dir`, `pass`, `depth` and `edges`.
+    pub fn rules(&self, cx: &mut Cx<'a>, dir: Dir, pass: Pass) -> Result<Rules> {
+        const DIRS: [Dir; 5] = [Dir::Down, Dir::Up, Dir::Both, Dir::Down, Dir::Up];
+        const PASSES: [Pass; 3] = [Pass::None, Pass::Zone, Pass::Any];
+        let dir = self.word(cx, "dir", &["down", "up", "both", "out", "in"])?.map_or(dir, |at| DIRS[at]);
+        let pass = self.word(cx, "pass", &["none", "zone", "any"])?.map_or(pass, |at| PASSES[at]);
+        let deepest = cx.limits().depth;
+        let depth = self.number(cx, "depth")?.map_or(deepest, |depth| depth.min(deepest));
+        let over = if self.option("edges").is_some() { Over::All } else { Over::Flow };
+        Ok(Rules { over, dir, pass, depth: depth as u32 })
+    }
+
+    /// A guide that asks the options `edges`, `avoid` and `until`.
+    pub fn guide<'c>(&'c self, cx: &'c mut Cx<'a>) -> Asker<'c, 'a> {
+        let [edges, avoid, until] = ["edges", "avoid", "until"].map(|name| self.option(name));
+        Asker { cx, plant: &self.plant, edges, avoid, until }
+    }
+}
+
+/// Asks the queries of a call what to follow.
+pub(super) struct Asker<'c, 'a> {
+    pub cx: &'c mut Cx<'a>,
+    plant: &'c Plant<'a>,
+    edges: Option<&'a Plan>,
+    avoid: Option<&'a Plan>,
+    until: Option<&'a Plan>,
+}
+
+impl Guide for Asker<'_, '_> {
+    fn pay(&mut self, units: u64) -> Result<()> {
+        self.cx.spend(units)
+    }
+
+    fn follows(&mut self, edge: EdgeId) -> Result<bool> {
+        let Some(edges) = self.edges else { return Ok(true) };
+        Ok(self.cx.eval(edges, self.plant.edge(edge))?.is_truthy())
+    }
+
+    fn enters(&mut self, node: NodeId) -> Result<bool> {
+        let Some(avoid) = self.avoid else { return Ok(true) };
+        Ok(!self.cx.eval(avoid, self.plant.node(node))?.is_truthy())
+    }
+
+    fn ends_at(&mut self, node: NodeId) -> Result<bool> {
+        let Some(until) = self.until else { return Ok(false) };
+        Ok(self.cx.eval(until, self.plant.node(node))?.is_truthy())
+    }
+}
+
+fn direction(word: &str) -> Result<Dir> {
+    match word {
+        "out" | "down" => Ok(Dir::Down),
+        "in" | "up" => Ok(Dir::Up),
+        "both" => Ok(Dir::Both),
+        _ => Err(bad_option("direction", Value::String(word), r#""in", "out" or "both""#)),
+    }
+}
+
+pub(super) fn bad_option(name: &str, value: Value<'_>, expected: &str) -> Error {
+    let message = format!("{expected} expected for `{name}`, not {}", shown(value));
+    Error::new(Code::BadOption, message)
+}
+
+/// A value in a message: short.
+fn shown(value: Value<'_>) -> String {
+    match value {
+        Value::Array(_) | Value::Object(_) => format!("an {}", value.type_name()),
+        value => format!("{value:?}").chars().take(80).collect(),
+    }
+}
+
+/// The nodes that a value names: a node, an id, a tag, or a list of them. Each once, in the order given.
+pub(super) fn nodes_of<'a>(cx: &mut Cx<'a>, plant: &Plant<'a>, value: Value<'a>) -> Result<Vec<NodeId>> {
+    let Value::Array(items) = value else { return Ok(vec![node_of(cx, plant, value)?]) };
+    let mut nodes = Vec::with_capacity(items.len());
+    let mut seen = hashbrown::HashSet::new();
+    for item in items.iter() {
+        let node = node_of(cx, plant, item)?;
+        if seen.insert(node) {
+            nodes.push(node);
+        }
+    }
+    Ok(nodes)
+}
+
+/// The node that a value names.
+pub(super) fn node_of<'a>(cx: &mut Cx<'a>, plant: &Plant<'a>, value: Value<'a>) -> Result<NodeId> {
+    cx.spend(1)?;
+    match value {
+        Value::Null | Value::Undefined => {
+            let error = Error::new(Code::NoStart, "there is no node to start from: the value is null");
+            Err(error.with_help("check the path before it, or give a tag: `downstream(\"P-101\")`"))
+        }
+        Value::Object(object) => {
+            let own = plant.node_of(value);
+            let is_edge = || plant.edge_of(value).is_some();
+            let by_id = || {
+                let id = plant.field(value, crate::graph::config::Names::NodeId).filter(|_| !is_edge());
+                id.or_else(|| object.get("id").filter(|_| !is_edge())).and_then(|id| plant.by_id(id))
+            };
+            own.or_else(by_id).ok_or_else(|| not_a_node(plant, value))
+        }
+        Value::String(_) | Value::Number(_) => by_reference(cx, plant, value),
+        other => Err(not_a_node(plant, other)),
+    }
+}
+
+fn not_a_node<'a>(plant: &Plant<'a>, value: Value<'a>) -> Error {
+    let error = Error::new(Code::NotANode, format!("{} is not a node of the graph", shown(value)));
+    match plant.edge_of(value) {
+        Some(_) => error.with_help("the ends of an edge are `endpoints()`"),
+        None => error.with_help("pipe a node, an id, a tag, or a list of them"),
+    }
+}
+
+/// The node with an id, or else the only one with a tag.
+fn by_reference<'a>(cx: &mut Cx<'a>, plant: &Plant<'a>, reference: Value<'a>) -> Result<NodeId> {
+    if let Some(node) = plant.by_id(reference) {
+        return Ok(node);
+    }
+    let tag = reference.as_str().unwrap_or_default();
+    match plant.by_tag(tag).as_slice() {
+        [node] => Ok(*node),
+        [] => {
+            cx.spend(plant.topology.node_count() as u64)?;
+            Err(unknown_node(plant, reference))
+        }
+        several => Err(ambiguous(plant, tag, several)),
+    }
+}
+
+fn ambiguous(plant: &Plant<'_>, tag: &str, nodes: &[NodeId]) -> Error {
+    const SHOWN: usize = 10;
+    let candidates = nodes.iter().take(SHOWN).map(|node| {
+        let id = crate::value::write::to_string(plant.id(*node));
+        plant.qualified_tag(*node).map_or(id.clone(), |tag| format!("{id} ({tag})"))
+    });
+    let candidates: Vec<String> = candidates.collect();
+    let more = if nodes.len() > SHOWN { format!(" and {} more", nodes.len() - SHOWN) } else { String::new() };
+    let error = Error::new(Code::AmbiguousNode, format!("{} nodes have the tag \"{tag}\"", nodes.len()));
+    error.with_help(format!("use an id: {}{more}", candidates.join(", ")))
+}
+
+/// Tags near to one that no node has: those that differ in separators only first.
+fn unknown_node(plant: &Plant<'_>, reference: Value<'_>) -> Error {
+    let shown = crate::value::write::to_string(reference);
+    let error = Error::new(Code::UnknownNode, format!("no node with id or tag {shown}"));
+    let Value::String(wanted) = reference else { return error };
+    let bare =
+        |text: &str| text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect::<String>();
+    let tags = || (0..plant.topology.node_count() as u32).filter_map(|node| plant.tag(node));
+    let wanted_bare = bare(wanted);
+    let mut near: Vec<&str> = tags().filter(|tag| wanted.len() < 64 && bare(tag) == wanted_bare).collect();
+    near.extend(suggest::nearest(wanted, tags()));
+    let mut seen = hashbrown::HashSet::new();
+    near.retain(|tag| seen.insert(*tag));
+    near.truncate(3);
+    if near.is_empty() {
+        return error;
+    }
+    let quoted: Vec<String> = near.iter().map(|tag| format!("\"{tag}\"")).collect();
+    error
+        .with_help(format!("did you mean {}?", quoted.join(", ")))
+        .with_suggestions(near.iter().map(|tag| String::from(*tag)).collect())
+}
+
+/// A list longer than allowed.
+pub(super) fn too_many(what: &str, limit: usize) -> Error {
+    let error = Error::new(Code::TooManyRows, format!("there are more than {limit} {what}"));
+    error.with_help("raise `limit`, or ask for less")
+}
+
+/// Checks a list against an option and against the limits of the run.
+pub(super) fn check_rows(cx: &Cx<'_>, count: usize, limit: Option<usize>) -> Result<()> {
+    let most = limit.unwrap_or(usize::MAX).min(cx.limits().rows);
+    if count > most { Err(too_many("nodes", most)) } else { Ok(()) }
+}
+
+/// Some nodes as a list of the document's objects.
+pub(super) fn node_list<'a>(cx: &mut Cx<'a>, plant: &Plant<'a>, nodes: &[NodeId]) -> Result<Value<'a>> {
+    cx.spend(nodes.len() as u64)?;
+    select(cx, plant.nodes, nodes)
+}
+
+/// Some edges as a list of the document's objects.
+pub(super) fn edge_list<'a>(cx: &mut Cx<'a>, plant: &Plant<'a>, edges: &[EdgeId]) -> Result<Value<'a>> {
+    cx.spend(edges.len() as u64)?;
+    select(cx, plant.edges, edges)
+}
+
+/// An answer as a value. As deep as answers are made.
+pub(super) fn answer<'a>(cx: &mut Cx<'a>, plant: &Plant<'a>, datum: Datum<'a>) -> Result<Value<'a>> {
+    Writer { plant, keys: HashMap::new() }.value(cx, datum)
+}
+
+struct Writer<'p, 'a> {
+    plant: &'p Plant<'a>,
+    /// Records of the same kind share their keys.
+    keys: HashMap<(*const &'static str, usize), &'a Keys<'a>>,
+}
+
+impl<'a> Writer<'_, 'a> {
+    fn value(&mut self, cx: &mut Cx<'a>, datum: Datum<'a>) -> Result<Value<'a>> {
+        cx.spend(1)?;
+        match datum {
+            Datum::Null => Ok(Value::Null),
+            Datum::Bool(value) => Ok(Value::Bool(value)),
+            Datum::Number(value) => Ok(Value::number(value)),
+            Datum::Word(word) => Ok(Value::String(word)),
+            Datum::Text(text) => cx.text(|out| std::fmt::Write::write_str(out, &text)).map(Value::String),
+            Datum::Value(value) => Ok(value),
+            Datum::Node(NONE) | Datum::Edge(NONE) => Ok(Value::Null),
+            Datum::Node(node) => Ok(self.plant.node(node)),
+            Datum::Edge(edge) => Ok(self.plant.edge(edge)),
+            Datum::Nodes(nodes) => node_list(cx, self.plant, &nodes),
+            Datum::Edges(edges) => edge_list(cx, self.plant, &edges),
+            Datum::List(items) => {
+                let base = cx.mark();
+                for item in items {
+                    let item = self.value(cx, item)?;
+                    cx.push(item)?;
+                }
+                cx.list(base)
+            }
+            Datum::Record(names, values) => self.record(cx, names, values),
+            Datum::Table(names, rows) => {
+                let base = cx.mark();
+                for row in rows {
+                    let row = self.record(cx, names, row)?;
+                    cx.push(row)?;
+                }
+                cx.list(base)
+            }
+            Datum::Map(entries) => self.map(cx, entries),
+        }
+    }
+
+    fn record(&mut self, cx: &mut Cx<'a>, names: &'static [&'static str], values: Vec<Datum<'a>>) -> Result<Value<'a>> {
+        let base = cx.mark();
+        for value in values {
+            let value = self.value(cx, value)?;
+            cx.push(value)?;
+        }
+        let keys = match self.keys.get(&(names.as_ptr(), names.len())) {
+            Some(keys) => keys,
+            None => {
+                let keys = cx.keys(names)?;
+                self.keys.insert((names.as_ptr(), names.len()), keys);
+                keys
+            }
+        };
+        cx.record(keys, base)
+    }
+
+    /// Keys of the document, in JavaScript's order; of equal keys the last one counts.
+    fn map(&mut self, cx: &mut Cx<'a>, entries: Vec<(String, Datum<'a>)>) -> Result<Value<'a>> {
+        let mut object = crate::eval::build::Entries::new();
+        for (name, datum) in entries {
+            let name = cx.text(|out| std::fmt::Write::write_str(out, &name))?;
+            let value = self.value(cx, datum)?;
+            *object.entry(cx, name, || value)? = value;
+        }
+        object.into_object(cx)
+    }
+}
+
+/// Values as a list.
+pub(super) fn values<'a>(cx: &mut Cx<'a>, values: impl Iterator<Item = Value<'a>>) -> Result<Value<'a>> {
+    let base = cx.mark();
+    collect(cx, values)?;
+    cx.list(base)
+}

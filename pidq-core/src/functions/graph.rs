@@ -1,0 +1,802 @@
+//! Functions of the graph: nodes and edges, walks, routes, circuits and patterns.
+//!
+//! The graph is that of the document wherever a function stands. Walks go breadth first, edges in the order of the
+//! document; nodes and edges in results are the objects of the document, unchanged.
+
+use super::array::filter;
+use super::ask::{Ask, answer, bad_option, check_rows, edge_list, node_list, node_of, too_many, values};
+use super::string::expect_text;
+use crate::error::{Code, Error, Result};
+use crate::eval::Cx;
+use crate::eval::function::{Body, Function, Param};
+use crate::eval::plan::Plan;
+use crate::graph::adjacency::{EdgeId, NONE, NodeId};
+use crate::graph::cycles;
+use crate::graph::parts::{Unions, strong_parts};
+use crate::graph::pattern::{Match, Pattern, Search};
+use crate::graph::plant::Plant;
+use crate::graph::routes::{self, Route};
+use crate::graph::topology::{Dir, Link, Over};
+use crate::graph::walk::{self, Pass, Reach, Rules, Step};
+use crate::pid::{Datum, extract, flow};
+use crate::value::Value;
+
+const WALK: &[&str] = &["dir", "edges", "avoid", "until", "pass", "depth", "limit", "weight"];
+const ROUTES: &[&str] = &["dir", "edges", "avoid", "until", "pass", "depth", "limit", "weight", "onLimit"];
+
+const CONDITION: &[Param] = &[Param::query("condition").optional()];
+const SIDED: &[Param] = &[Param::query("direction").optional(), Param::query("condition").optional()];
+const FROM: &[Param] = &[Param::query("from").optional(), Param::options(WALK)];
+const FROM_TO: &[Param] = &[Param::query("from"), Param::query("to").optional(), Param::options(ROUTES)];
+
+pub(crate) const FUNCTIONS: &[Function] = &[
+    Function {
+        name: "between",
+        params: &[Param::query("from"), Param::query("to").optional(), Param::options(WALK)],
+        summary: "The nodes on a way from some nodes to others that comes back to neither.",
+        example: r#"between("P-101A", "HV-102") | map(.tag) => ["P-101A","CV-101","HV-102"]"#,
+        body: Body::Piped(between),
+    },
+    Function {
+        name: "components",
+        params: &[Param::options(&["edges", "nodes", "strong", "zones"])],
+        summary: "The connected parts of the graph, as lists of nodes; the sides of an exchanger are kept apart.",
+        example: r#"components({nodes: .line == "P-1005"}) | map(map(.tag)) => [["PSV-201","FLARE"]]"#,
+        body: Body::Piped(components),
+    },
+    Function {
+        name: "connected",
+        params: FROM,
+        summary: "The nodes that can be reached along or against the flow, up to the next equipment.",
+        example: r#"connected("HV-102") | map(.tag) => ["CV-101","FV-101","P-101A","HV-103","E-101","CV-102","P-101B"]"#,
+        body: Body::Piped(|cx, input, args| reached(cx, input, args, Dir::Both)),
+    },
+    Function {
+        name: "cycles",
+        params: &[Param::options(&["edges", "limit", "depth", "pass", "avoid", "onLimit"])],
+        summary: "The circuits that pass no node twice, each once, as `{nodes, edges, length}`.",
+        example: "cycles() | map(.length) => [8,8]",
+        body: Body::Piped(find_cycles),
+    },
+    Function {
+        name: "degree",
+        params: SIDED,
+        summary: "How many edges a node has: \"in\", \"out\" or \"both\", of any kind or those for which a condition holds.",
+        example: r#"node("E-101") | degree("out", .edge_type == "piping") => 2"#,
+        body: Body::Piped(degree),
+    },
+    Function {
+        name: "downstream",
+        params: FROM,
+        summary: "The nodes that can be reached along the flow, up to the next equipment.",
+        example: r#"downstream("T-101") | map(.tag) => ["HV-101","P-101A","P-101B"]"#,
+        body: Body::Piped(|cx, input, args| reached(cx, input, args, Dir::Down)),
+    },
+    Function {
+        name: "edges",
+        params: CONDITION,
+        summary: "The edges of the graph, or those for which a condition holds.",
+        example: r#"edges(.line == "P-1004") | map(.id) => ["e11"]"#,
+        body: Body::Piped(|cx, _, args| {
+            let edges = cx.plant()?.edges;
+            filter(cx, Value::Array(edges), args)
+        }),
+    },
+    Function {
+        name: "endpoints",
+        params: &[],
+        summary: "The nodes that an edge joins, as `{source, target}`; null where an end names no node.",
+        example: r#"edges() | first() | endpoints() | .target.tag => "HV-101""#,
+        body: Body::Piped(endpoints),
+    },
+    Function {
+        name: "expand",
+        params: &[Param::query("steps"), Param::options(WALK)],
+        summary: "The nodes within so many steps of the piped ones, these first.",
+        example: r#"node("P-101A") | expand(1) | map(.tag) => ["P-101A","HV-101","CV-101"]"#,
+        body: Body::Piped(expand),
+    },
+    Function {
+        name: "findPattern",
+        params: &[Param::query("pattern"), Param::query("where").optional(), Param::options(&["limit", "onLimit"])],
+        summary: "The places where a pattern such as `(a:pump)-[e:piping {1,3}]->(b)` fits, as records of its names.",
+        example: r#"findPattern("(p:pump)-[:piping]->(v)") | map(.v.tag) => ["CV-101","CV-102"]"#,
+        body: Body::Piped(find_pattern),
+    },
+    Function {
+        name: "graph",
+        params: &[],
+        summary: "The object that holds nodes and edges.",
+        example: r#"graph() | keys() => ["nodes","edges","metadata"]"#,
+        body: Body::Piped(|cx, _, _| Ok(cx.plant()?.graph)),
+    },
+    Function {
+        name: "incident",
+        params: CONDITION,
+        summary: "The edges at a node.",
+        example: r#"node("PSV-201") | incident() | map(.id) => ["e12","e13"]"#,
+        body: Body::Piped(|cx, input, args| edges_at(cx, input, args, Dir::Both)),
+    },
+    Function {
+        name: "incoming",
+        params: CONDITION,
+        summary: "The edges that lead to a node.",
+        example: r#"node("PSV-201") | incoming() | map(.id) => ["e12"]"#,
+        body: Body::Piped(|cx, input, args| edges_at(cx, input, args, Dir::Up)),
+    },
+    Function {
+        name: "neighbors",
+        params: SIDED,
+        summary: "The nodes next to a node over edges of any kind, or those for which a condition holds.",
+        example: r#"node("P-101A") | neighbors("out", .edge_type == "piping") | map(.tag) => ["CV-101"]"#,
+        body: Body::Piped(neighbors),
+    },
+    Function {
+        name: "node",
+        params: &[Param::query("reference").optional(), Param::query("default").optional()],
+        summary: "The node with an id, or the only one with a tag; a default where there is none.",
+        example: r#"node("P-101A").id => "n3""#,
+        body: Body::Piped(node),
+    },
+    Function {
+        name: "nodes",
+        params: CONDITION,
+        summary: "The nodes of the graph, or those for which a condition holds.",
+        example: r#"nodes(.component_class == "pump") | map(.tag) => ["P-101A","P-101B"]"#,
+        body: Body::Piped(|cx, _, args| {
+            let nodes = cx.plant()?.nodes;
+            filter(cx, Value::Array(nodes), args)
+        }),
+    },
+    Function {
+        name: "outgoing",
+        params: CONDITION,
+        summary: "The edges that leave a node.",
+        example: r#"node("E-101") | outgoing(.edge_type == "piping") | map(.id) => ["e11","e16"]"#,
+        body: Body::Piped(|cx, input, args| edges_at(cx, input, args, Dir::Down)),
+    },
+    Function {
+        name: "paths",
+        params: FROM_TO,
+        summary: "The ways from some nodes to others that pass no node twice, the shortest first.",
+        example: r#"paths("T-101", "FV-101") | map(.length) => [5,5]"#,
+        body: Body::Piped(paths),
+    },
+    Function {
+        name: "reachable",
+        params: FROM_TO,
+        summary: "Whether the flow can get from some nodes to others, through equipment.",
+        example: r#"reachable("V-201", "FLARE") => true"#,
+        body: Body::Piped(reachable),
+    },
+    Function {
+        name: "run",
+        params: &[Param::query("line").optional()],
+        summary: "The nodes on a pipe line in the order of the flow.",
+        example: r#"run("P-1003") | map(.tag) => ["HV-102","HV-103","FV-101","E-101"]"#,
+        body: Body::Piped(run),
+    },
+    Function {
+        name: "shortestPath",
+        params: FROM_TO,
+        summary: "The way with the fewest steps, or the lowest sum of a weight, as `{nodes, edges, length, cost}`.",
+        example: r#"shortestPath("T-101", "PROD") | .length => 9"#,
+        body: Body::Piped(shortest_path),
+    },
+    Function {
+        name: "subgraph",
+        params: &[Param::query("what").optional(), Param::options(&["hops", "edges"])],
+        summary: "Some nodes with the edges between them, as a graph of its own.",
+        example: r#"node("P-101A") | expand(1) | subgraph() | .edges | map(.id) => ["e2","e4"]"#,
+        body: Body::Piped(subgraph),
+    },
+    Function {
+        name: "trace",
+        params: FROM,
+        summary: "The nodes that a walk comes to, with the evidence: `{node, depth, via, from, stop, assumed}`.",
+        example: r#"trace("P-101A", {depth: 1}) | map([.depth, .node.tag, .via]) => [[0,"P-101A",null],[1,"CV-101","e4"]]"#,
+        body: Body::Piped(trace),
+    },
+    Function {
+        name: "upstream",
+        params: FROM,
+        summary: "The nodes that feed a node, up to the next equipment.",
+        example: r#"upstream("FV-101") | map(.tag) => ["HV-102","HV-103","CV-101","CV-102","P-101A","P-101B"]"#,
+        body: Body::Piped(|cx, input, args| reached(cx, input, args, Dir::Up)),
+    },
+    Function {
+        name: "withGraph",
+        params: &[Param::query("graph"), Param::query("query")],
+        summary: "A query about another graph: one of several in the document, or one that was built.",
+        example: r#"withGraph(node("P-101A") | expand(1) | subgraph(), nodes() | size()) => 3"#,
+        body: Body::Piped(with_graph),
+    },
+    Function {
+        name: "withTopology",
+        params: &[Param::query("topology"), Param::query("query")],
+        summary: "A query about the graph, read with other field names and other words for classes.",
+        example: r#"withTopology({flow_kinds: ["signal"]}, downstream("FT-101") | map(.tag)) => ["FIC-101","FV-101"]"#,
+        body: Body::Piped(with_topology),
+    },
+];
+
+fn node<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
+    let plant = cx.plant()?;
+    let reference = args.first().map_or(Ok(input), |arg| cx.eval(arg, input))?;
+    match (node_of(cx, &plant, reference), args.get(1)) {
+        (Ok(node), _) => Ok(plant.node(node)),
+        (Err(error), Some(default)) if matches!(error.code(), Code::UnknownNode | Code::NoStart) => {
+            cx.eval(default, input)
+        }
+        (Err(error), _) => Err(error),
+    }
+}
+
+/// Which edges of a table a condition keeps.
+fn keeps<'a>(cx: &mut Cx<'a>, plant: &Plant<'a>, condition: Option<&'a Plan>, edge: EdgeId) -> Result<bool> {
+    cx.spend(1)?;
+    condition.map_or(Ok(true), |condition| Ok(cx.eval(condition, plant.edge(edge))?.is_truthy()))
+}
+
+fn neighbors<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
+    let plant = cx.plant()?;
+    let ask = Ask::new(cx, input, args)?;
+    let (dir, next) = ask.direction(cx)?;
+    let mut found = Vec::new();
+    let mut seen = hashbrown::HashSet::new();
+    for node in ask.nodes(cx, None)? {
+        for (other, edge) in plant.topology.table(Over::All, dir).arcs(node) {
+            if keeps(cx, &plant, ask.plan(next), edge)? && seen.insert(other) {
+                found.push(other);
+            }
+        }
+    }
+    check_rows(cx, found.len(), None)?;
+    node_list(cx, &plant, &found)
+}
+
+fn edges_at<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan], dir: Dir) -> Result<Value<'a>> {
+    let ask = Ask::new(cx, input, args)?;
+    let plant = &ask.plant;
+    let mut found = Vec::new();
+    let mut seen = hashbrown::HashSet::new();
+    for node in ask.nodes(cx, None)? {
+        for edge in plant.topology.table(Over::All, dir).edges(node) {
+            if keeps(cx, plant, ask.plan(0), *edge)? && seen.insert(*edge) {
+                found.push(*edge);
+            }
+        }
+    }
+    edge_list(cx, plant, &found)
+}
+
+/// A loop from a node to itself counts at both of its ends.
+fn degree<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
+    let ask = Ask::new(cx, input, args)?;
+    let (dir, next) = ask.direction(cx)?;
+    let mut count = 0u32;
+    for node in ask.nodes(cx, None)? {
+        for edge in ask.plant.topology.table(Over::All, dir).edges(node) {
+            let [from, to] = ask.plant.topology.ends[*edge as usize];
+            let ends = 1 + u32::from(from == to && dir == Dir::Both);
+            count += ends * u32::from(keeps(cx, &ask.plant, ask.plan(next), *edge)?);
+        }
+    }
+    Ok(Value::number(f64::from(count)))
+}
+
+const ENDS: &[&str] = &["source", "target"];
+
+fn endpoints<'a>(cx: &mut Cx<'a>, input: Value<'a>, _: &'a [Plan]) -> Result<Value<'a>> {
+    let plant = cx.plant()?;
+    let Value::Array(edges) = input else {
+        let ends = ends_of(&plant, input)?;
+        return answer(cx, &plant, ends);
+    };
+    let mut rows = Vec::with_capacity(edges.len());
+    for edge in edges.iter() {
+        cx.spend(1)?;
+        rows.push(ends_of(&plant, edge)?);
+    }
+    answer(cx, &plant, Datum::List(rows))
+}
+
+/// The ends of an edge of the graph, or of an object that names nodes as edges do.
+fn ends_of<'a>(plant: &Plant<'a>, edge: Value<'a>) -> Result<Datum<'a>> {
+    let ends = match plant.edge_of(edge) {
+        Some(edge) => plant.topology.ends[edge as usize].map(Some),
+        None => named_ends(plant, edge)?,
+    };
+    Ok(Datum::Record(ENDS, ends.map(|end| Datum::node(end.filter(|node| *node != NONE))).into()))
+}
+
+fn named_ends<'a>(plant: &Plant<'a>, edge: Value<'a>) -> Result<[Option<NodeId>; 2]> {
+    let pairs = plant.topology.config.endpoints();
+    let object = edge.as_object();
+    let pair = pairs.iter().find_map(|[from, to]| Some([object?.get(from)?, object?.get(to)?]));
+    let Some(pair) = pair else {
+        let error = Error::new(Code::EdgeEndMissing, "not an edge of the graph: it has no ends");
+        return Err(error.with_help("pipe an edge or a list of edges: `edges() | first() | endpoints()`"));
+    };
+    Ok(pair.map(|end| match end {
+        Value::Object(_) => plant.field(end, crate::graph::config::Names::EndpointId).and_then(|id| plant.by_id(id)),
+        id => plant.by_id(id),
+    }))
+}
+
+/// A walk from the nodes of a call.
+fn steps<'a>(cx: &mut Cx<'a>, ask: &Ask<'a>, from: &[NodeId], rules: &Rules) -> Result<Vec<Step>> {
+    let starts = walk::starts(&ask.plant.topology, rules, from);
+    let mut space = std::mem::take(&mut cx.space);
+    let steps = walk::walk(&ask.plant.topology, &mut space, &starts, rules, &mut ask.guide(cx));
+    cx.space = space;
+    let steps = steps?;
+    check_depth(cx, rules, steps.last())?;
+    Ok(steps)
+}
+
+/// A walk that was cut off by the limit of the run, and not by an option, is not complete.
+fn check_depth(cx: &Cx<'_>, rules: &Rules, last: Option<&Step>) -> Result<()> {
+    let deepest = cx.limits().depth as u32;
+    if rules.depth < deepest || last.is_none_or(|last| last.depth < deepest) {
+        return Ok(());
+    }
+    let error = Error::new(Code::TooDeep, format!("the walk is longer than {deepest} steps"));
+    Err(error.with_help("end it earlier with `depth` or `until`"))
+}
+
+/// Where a walk with one optional argument begins.
+fn start<'a>(cx: &mut Cx<'a>, ask: &Ask<'a>) -> Result<Vec<NodeId>> {
+    ask.nodes(cx, (ask.count() > 0).then_some(0))
+}
+
+fn reached<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan], dir: Dir) -> Result<Value<'a>> {
+    let ask = Ask::new(cx, input, args)?;
+    let rules = ask.rules(cx, dir, Pass::None)?;
+    let from = start(cx, &ask)?;
+    let steps = steps(cx, &ask, &from, &rules)?;
+    let found = steps.iter().filter(|step| step.depth > 0 && step.is_shown() && !from.contains(&step.node));
+    let found: Vec<NodeId> = found.map(|step| step.node).collect();
+    let limit = ask.number(cx, "limit")?;
+    check_rows(cx, found.len(), limit)?;
+    node_list(cx, &ask.plant, &found)
+}
+
+fn trace<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
+    const KEYS: &[&str] = &["node", "depth", "via", "from", "stop", "assumed"];
+    let ask = Ask::new(cx, input, args)?;
+    let rules = ask.rules(cx, Dir::Down, Pass::None)?;
+    let from = start(cx, &ask)?;
+    let steps = steps(cx, &ask, &from, &rules)?;
+    let limit = ask.number(cx, "limit")?;
+    check_rows(cx, steps.len(), limit)?;
+    let row = |step: &Step| {
+        let before = steps.get(step.from as usize).map_or(Value::Null, |before| ask.plant.id(before.node));
+        vec![
+            Datum::Node(step.node),
+            Datum::Number(f64::from(step.depth)),
+            Datum::Value(ask.plant.edge_id(step.via)),
+            Datum::Value(before),
+            Datum::Bool(step.stops),
+            Datum::Bool(step.assumed),
+        ]
+    };
+    let rows = steps.iter().filter(|step| step.is_shown()).map(row).collect();
+    answer(cx, &ask.plant, Datum::Table(KEYS, rows))
+}
+
+fn expand<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
+    let ask = Ask::new(cx, input, args)?;
+    let hops = match ask.value(cx, 0)?.as_f64() {
+        Some(hops) if hops >= 0.0 => hops as u32,
+        _ => {
+            let value = ask.value(cx, 0)?;
+            return Err(bad_option("steps", value, "a number of at least zero"));
+        }
+    };
+    let rules = ask.rules(cx, Dir::Both, Pass::Any)?;
+    let rules = Rules { depth: rules.depth.min(hops), ..rules };
+    let from = ask.nodes(cx, None)?;
+    let found = around(cx, &ask, &from, &rules)?;
+    let limit = ask.number(cx, "limit")?;
+    check_rows(cx, found.len(), limit)?;
+    node_list(cx, &ask.plant, &found)
+}
+
+/// Some nodes and what a walk finds around them.
+fn around<'a>(cx: &mut Cx<'a>, ask: &Ask<'a>, from: &[NodeId], rules: &Rules) -> Result<Vec<NodeId>> {
+    let steps = steps(cx, ask, from, rules)?;
+    let given: hashbrown::HashSet<NodeId> = from.iter().copied().collect();
+    let others = steps.iter().filter(|step| step.is_shown() && !given.contains(&step.node));
+    Ok(from.iter().copied().chain(others.map(|step| step.node)).collect())
+}
+
+/// From where to where: two arguments, or one and the piped value.
+fn from_to<'a>(cx: &mut Cx<'a>, ask: &Ask<'a>) -> Result<(Vec<NodeId>, Vec<NodeId>)> {
+    let (from, to) = if ask.count() > 1 { (Some(0), 1) } else { (None, 0) };
+    Ok((ask.nodes(cx, from)?, ask.nodes(cx, Some(to))?))
+}
+
+/// The network between the nodes of a call, and which of its numbers are targets.
+fn network<'a>(cx: &mut Cx<'a>, ask: &Ask<'a>) -> Result<(Reach, Vec<bool>)> {
+    let (from, to) = from_to(cx, ask)?;
+    let rules = ask.rules(cx, Dir::Down, Pass::Any)?;
+    let topology = &ask.plant.topology;
+    let targets = walk::targets(topology, &to);
+    let mut starts = walk::starts(topology, &rules, &from);
+    // Where both are the same there is nothing to walk, also for a node that nothing leaves.
+    starts.extend(
+        from.iter().filter(|node| targets.contains(node) && !starts.contains(node)).copied().collect::<Vec<_>>(),
+    );
+    let reach = walk::reach(topology, &starts, &targets, &rules, &mut ask.guide(cx))?;
+    let is_target = reach.mark(&targets);
+    Ok((reach, is_target))
+}
+
+fn reachable<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
+    let ask = Ask::new(cx, input, args)?;
+    let (from, to) = from_to(cx, &ask)?;
+    let rules = ask.rules(cx, Dir::Down, Pass::Any)?;
+    let steps = steps(cx, &ask, &from, &rules)?;
+    let targets: hashbrown::HashSet<NodeId> = walk::targets(&ask.plant.topology, &to).into_iter().collect();
+    let is_there = from.iter().any(|node| targets.contains(node));
+    Ok(Value::Bool(is_there || steps.iter().any(|step| targets.contains(&step.node))))
+}
+
+fn between<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
+    let ask = Ask::new(cx, input, args)?;
+    let found = between_nodes(cx, &ask)?;
+    check_rows(cx, found.len(), None)?;
+    node_list(cx, &ask.plant, &found)
+}
+
+/// The nodes between those of a call, in the order of the walk.
+pub(super) fn between_nodes<'a>(cx: &mut Cx<'a>, ask: &Ask<'a>) -> Result<Vec<NodeId>> {
+    let (reach, targets) = network(cx, ask)?;
+    cx.spend(reach.arc_count() as u64)?;
+    let kept = routes::between(&reach, &targets);
+    let mut seen = hashbrown::HashSet::new();
+    let numbers = (0..reach.len()).filter(|number| kept[*number]);
+    Ok(numbers.map(|number| reach.nodes[number]).filter(|node| seen.insert(*node)).collect())
+}
+
+const ROUTE: &[&str] = &["nodes", "edges", "length", "cost"];
+
+fn shortest_path<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
+    let ask = Ask::new(cx, input, args)?;
+    let (reach, targets) = network(cx, &ask)?;
+    let found = match ask.option("weight") {
+        None => routes::shortest(&reach, &targets, &mut |units| cx.spend(units))?
+            .map(|route| (route.arcs.len() as f64, route))
+            .map(|(cost, route)| (route, cost)),
+        Some(weight) => {
+            let weights = weights(cx, &ask, &reach, weight)?;
+            routes::cheapest(&reach, &weights, &targets, &mut |units| cx.spend(units))?
+        }
+    };
+    let Some((route, cost)) = found else { return Ok(Value::Null) };
+    let [nodes, edges, length] = parts_of(&reach, &route);
+    answer(cx, &ask.plant, Datum::Record(ROUTE, vec![nodes, edges, length, Datum::Number(cost)]))
+}
+
+/// What each arc costs. The way through equipment is free.
+fn weights<'a>(cx: &mut Cx<'a>, ask: &Ask<'a>, reach: &Reach, weight: &'a Plan) -> Result<Vec<f64>> {
+    let mut weights = Vec::with_capacity(reach.arc_count());
+    for arc in 0..reach.arc_count() {
+        let (_, edge) = reach.arc(arc);
+        cx.spend(1)?;
+        let is_inside = edge == NONE || ask.plant.topology.links[edge as usize].has(Link::PART);
+        weights.push(if is_inside { 0.0 } else { weight_of(cx, ask, edge, weight)? });
+    }
+    Ok(weights)
+}
+
+fn weight_of<'a>(cx: &mut Cx<'a>, ask: &Ask<'a>, edge: EdgeId, weight: &'a Plan) -> Result<f64> {
+    let value = cx.eval(weight, ask.plant.edge(edge))?;
+    match value.as_f64() {
+        Some(weight) if weight >= 0.0 => Ok(weight),
+        _ => {
+            let id = crate::value::write::to_string(ask.plant.edge_id(edge));
+            let message = format!("the weight of edge {id} is not a number of at least zero");
+            Err(Error::new(Code::BadWeight, message).with_help("give a default: `coalesce(.length, 1)`"))
+        }
+    }
+}
+
+/// Nodes, edges and length of a route.
+fn parts_of<'a>(reach: &Reach, route: &Route) -> [Datum<'a>; 3] {
+    let nodes = route.numbers(reach).iter().map(|number| reach.nodes[*number as usize]).collect();
+    let edges = route.arcs.iter().map(|arc| reach.arc(*arc as usize).1).filter(|edge| *edge != NONE).collect();
+    [Datum::Nodes(nodes), Datum::Edges(edges), Datum::count(route.arcs.len())]
+}
+
+/// How many rows a function may list, and whether it stops there instead of failing.
+fn most<'a>(cx: &mut Cx<'a>, ask: &Ask<'a>, default: usize) -> Result<(usize, bool)> {
+    let limit = ask.number(cx, "limit")?.unwrap_or(default).min(cx.limits().rows);
+    let truncates = ask.word(cx, "onLimit", &["error", "truncate"])? == Some(1);
+    Ok((limit, truncates))
+}
+
+/// Cuts a list that is one longer than allowed, or fails.
+fn cut<T>(mut found: Vec<T>, what: &str, (limit, truncates): (usize, bool)) -> Result<Vec<T>> {
+    if found.len() > limit && !truncates {
+        let error = too_many(what, limit);
+        return Err(error.with_help("raise `limit`, ask for less, or take the first ones: `{onLimit: \"truncate\"}`"));
+    }
+    found.truncate(limit);
+    Ok(found)
+}
+
+fn paths<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
+    let ask = Ask::new(cx, input, args)?;
+    let (reach, targets) = network(cx, &ask)?;
+    let limit = most(cx, &ask, 100)?;
+    let depth = ask.number(cx, "depth")?.unwrap_or(200);
+    cx.spend(reach.arc_count() as u64)?;
+    let kept = reach.can_reach(&targets);
+    let reach = reach.keep(&kept);
+    let targets: Vec<bool> = targets.iter().zip(&kept).filter(|(_, kept)| **kept).map(|(target, _)| *target).collect();
+    let found = routes::routes(&reach, &targets, limit.0.saturating_add(1), depth, &mut |units| cx.spend(units))?;
+    let found = cut(found, "paths", limit)?;
+    let rows = found.iter().map(|route| parts_of(&reach, route).into()).collect();
+    answer(cx, &ask.plant, Datum::Table(&ROUTE[..3], rows))
+}
+
+fn find_cycles<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
+    let ask = Ask::new(cx, input, args)?;
+    let rules = ask.rules(cx, Dir::Down, Pass::Any)?;
+    let limit = most(cx, &ask, cx.limits().paths)?;
+    let depth = ask.number(cx, "depth")?.unwrap_or(usize::MAX);
+    let topology = &ask.plant.topology;
+    let table = topology.table(rules.over, Dir::Down);
+    let starts: Vec<NodeId> = (0..topology.node_count() as u32).filter(|node| table.degree(*node) > 0).collect();
+    let rules = Rules { depth: u32::MAX, ..rules };
+    let reach = walk::reach(topology, &starts, &[], &rules, &mut ask.guide(cx))?;
+    let found = cycles::cycles(&reach, limit.0.saturating_add(1), depth, &mut |units| cx.spend(units))?;
+    let found = cut(found, "cycles", limit)?;
+    let rows = found.iter().map(|cycle| from_first(&reach, cycle)).collect();
+    answer(cx, &ask.plant, Datum::Table(&ROUTE[..3], rows))
+}
+
+/// A circuit, beginning at the node that stands first in the document.
+fn from_first<'a>(reach: &Reach, cycle: &cycles::Cycle) -> Vec<Datum<'a>> {
+    let mut nodes: Vec<NodeId> = cycle.numbers.iter().map(|number| reach.nodes[*number as usize]).collect();
+    let mut edges = cycle.edges.clone();
+    let first = (0..nodes.len()).min_by_key(|at| nodes[*at]).unwrap_or(0);
+    nodes.rotate_left(first);
+    edges.rotate_left(first);
+    edges.retain(|edge| *edge != NONE);
+    let length = Datum::count(nodes.len());
+    vec![Datum::Nodes(nodes), Datum::Edges(edges), length]
+}
+
+fn components<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
+    let ask = Ask::new(cx, input, args)?;
+    let strong = ask.flag(cx, "strong")?;
+    let zones = !matches!(ask.option_value(cx, "zones")?, Value::Bool(false));
+    let kept = kept_nodes(cx, &ask)?;
+    let names = if strong { strong_names(cx, &ask, &kept)? } else { joined_names(cx, &ask, &kept, zones)? };
+    let mut parts: Vec<Vec<NodeId>> = vec![Vec::new(); names.len()];
+    for node in (0..names.len()).filter(|node| kept[*node]) {
+        parts[names[node] as usize].push(node as u32);
+    }
+    parts.retain(|part| !part.is_empty());
+    parts.sort_unstable_by_key(|part| part[0]);
+    answer(cx, &ask.plant, Datum::List(parts.into_iter().map(Datum::Nodes).collect()))
+}
+
+/// The nodes that the option `nodes` keeps.
+fn kept_nodes<'a>(cx: &mut Cx<'a>, ask: &Ask<'a>) -> Result<Vec<bool>> {
+    let count = ask.plant.topology.node_count();
+    let Some(condition) = ask.option("nodes") else { return Ok(vec![true; count]) };
+    let mut kept = Vec::with_capacity(count);
+    for node in 0..count as u32 {
+        cx.spend(1)?;
+        kept.push(cx.eval(condition, ask.plant.node(node))?.is_truthy());
+    }
+    Ok(kept)
+}
+
+/// By node: the smallest node that is joined to it, by the option `edges` or by what flows and by ports.
+fn joined_names<'a>(cx: &mut Cx<'a>, ask: &Ask<'a>, kept: &[bool], zones: bool) -> Result<Vec<u32>> {
+    let topology = &ask.plant.topology;
+    let condition = ask.option("edges");
+    let mut unions = Unions::new(kept.len());
+    for edge in 0..topology.edge_count() as u32 {
+        cx.spend(1)?;
+        let [from, to] = topology.ends[edge as usize];
+        if !topology.is_whole(edge) || !kept[from as usize] || !kept[to as usize] {
+            continue;
+        }
+        let joins = match condition {
+            Some(condition) => cx.eval(condition, ask.plant.edge(edge))?.is_truthy(),
+            None => topology.links[edge as usize].has(Link::FLOW),
+        };
+        if joins {
+            unions.join(from, to);
+        }
+    }
+    if condition.is_none() {
+        join_ports(cx, ask, kept, zones, &mut unions)?;
+    }
+    Ok((0..kept.len() as u32).map(|node| unions.find(node)).collect())
+}
+
+/// The ports of one side of equipment belong together; the equipment goes with the first of them.
+fn join_ports<'a>(cx: &mut Cx<'a>, ask: &Ask<'a>, kept: &[bool], zones: bool, unions: &mut Unions) -> Result<()> {
+    let topology = &ask.plant.topology;
+    let mut sides: hashbrown::HashMap<(NodeId, u32), NodeId> = hashbrown::HashMap::new();
+    for port in (0..kept.len() as u32).filter(|node| kept[*node as usize]) {
+        cx.spend(1)?;
+        let Some(owner) = topology.owner(port) else { continue };
+        let zone = if zones { topology.zone(port) } else { NONE };
+        let is_first_side = topology.ports.nodes(owner).first() == Some(&port);
+        let first = *sides.entry((owner, zone)).or_insert(port);
+        unions.join(first, port);
+        if kept[owner as usize] && (is_first_side || !zones) {
+            unions.join(owner, port);
+        }
+    }
+    Ok(())
+}
+
+/// By node: the smallest node of its circle of flow.
+fn strong_names<'a>(cx: &mut Cx<'a>, ask: &Ask<'a>, kept: &[bool]) -> Result<Vec<u32>> {
+    let topology = &ask.plant.topology;
+    let is_whole = ask.option("edges").is_none() && ask.option("nodes").is_none() && topology.ports.arc_count() == 0;
+    if is_whole {
+        return strong_parts(topology.table(Over::Flow, Dir::Down), &mut |units| cx.spend(units));
+    }
+    let rules = ask.rules(cx, Dir::Down, Pass::Zone)?;
+    let starts: Vec<NodeId> = (0..kept.len() as u32).filter(|node| kept[*node as usize]).collect();
+    let reach = walk::reach(topology, &starts, &[], &rules, &mut ask.guide(cx))?;
+    let mut allowed: Vec<bool> = reach.nodes.iter().map(|node| kept[*node as usize]).collect();
+    allowed[..reach.starts].fill(true);
+    let reach = reach.keep(&allowed);
+    let parts = strong_parts(&reach, &mut |units| cx.spend(units))?;
+    let mut names: Vec<u32> = (0..kept.len() as u32).collect();
+    for (number, part) in parts.iter().enumerate() {
+        names[reach.nodes[number] as usize] = reach.nodes[*part as usize];
+    }
+    Ok(names)
+}
+
+fn subgraph<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
+    let ask = Ask::new(cx, input, args)?;
+    let is_piped = is_about_nodes(&ask.plant, input);
+    let from = ask.nodes(cx, (!is_piped).then_some(0))?;
+    let condition = ask.option("edges").or_else(|| ask.plan(0).filter(|_| is_piped));
+    let nodes = match ask.number(cx, "hops")? {
+        None => from,
+        Some(hops) => {
+            let rules = ask.rules(cx, Dir::Both, Pass::Any)?;
+            around(cx, &ask, &from, &Rules { depth: hops as u32, ..rules })?
+        }
+    };
+    let induced = extract::induced(&ask.plant, &nodes, &mut |units| cx.spend(units))?;
+    let mut edges = Vec::with_capacity(induced.len());
+    for edge in induced {
+        if keeps(cx, &ask.plant, condition, edge)? {
+            edges.push(edge);
+        }
+    }
+    let graph = extract::graph(&ask.plant, nodes, edges);
+    answer(cx, &ask.plant, graph)
+}
+
+/// Whether a piped value is a node, or a list that begins with one.
+fn is_about_nodes<'a>(plant: &Plant<'a>, value: Value<'a>) -> bool {
+    match value {
+        Value::Array(items) => items.get(0).is_none_or(|item| is_node_like(plant, item)),
+        value => is_node_like(plant, value),
+    }
+}
+
+fn is_node_like<'a>(plant: &Plant<'a>, value: Value<'a>) -> bool {
+    match value {
+        Value::Object(_) => {
+            plant.node_of(value).is_some()
+                || plant.by_id(plant.field(value, crate::graph::config::Names::NodeId).unwrap_or(Value::Null)).is_some()
+        }
+        Value::String(_) | Value::Number(_) => true,
+        _ => false,
+    }
+}
+
+fn run<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
+    let ask = Ask::new(cx, input, args)?;
+    let line = if ask.count() > 0 { ask.value(cx, 0)? } else { input };
+    if line.is_null() {
+        return node_of(cx, &ask.plant, line).map(|_| Value::Null);
+    }
+    let edges = match line {
+        Value::String(_) | Value::Number(_) => flow::edges_with_line(&ask.plant, line, &mut |units| cx.spend(units))?,
+        _ => Vec::new(),
+    };
+    let nodes = if edges.is_empty() {
+        let node = node_of(cx, &ask.plant, line)?;
+        flow::line_run(&ask.plant, node, &mut |units| cx.spend(units))?
+    } else {
+        flow::order(&ask.plant, &edges, &[], &mut |units| cx.spend(units))?
+    };
+    node_list(cx, &ask.plant, &nodes)
+}
+
+fn find_pattern<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
+    let ask = Ask::new(cx, input, args)?;
+    let text = expect_text(ask.value(cx, 0)?)?;
+    cx.spend_bytes(text.len())?;
+    let pattern = Pattern::parse(text)?;
+    let limit = most(cx, &ask, cx.limits().rows)?;
+    let names = names_of(cx, &pattern)?;
+    let mut search = Search::new(&pattern, &ask.plant);
+    let mut found = Vec::new();
+    let keys = cx.keys(&names)?;
+    while let Some(fit) = search.next(&mut |units| cx.spend(units))? {
+        let base = cx.mark();
+        bind(cx, &ask.plant, &pattern, &fit, &names)?;
+        let binding = cx.record(keys, base)?;
+        let holds = ask.plan(1).map_or(Ok(true), |plan| Ok(cx.eval(plan, binding)?.is_truthy()))?;
+        if holds {
+            found.push(binding);
+        }
+        if found.len() > limit.0 {
+            break;
+        }
+    }
+    let found = cut(found, "matches", limit)?;
+    values(cx, found.into_iter())
+}
+
+/// The names of a pattern, each once, in the order of the text.
+fn names_of<'a>(cx: &mut Cx<'a>, pattern: &Pattern) -> Result<Vec<&'a str>> {
+    let mut names: Vec<&'a str> = Vec::new();
+    for at in 0..pattern.nodes.len() {
+        let edge = pattern.edges.get(at).and_then(|edge| edge.name.as_ref());
+        for name in [pattern.nodes[at].name.as_ref(), edge].into_iter().flatten() {
+            if !names.contains(&name.as_str()) {
+                names.push(cx.text(|out| std::fmt::Write::write_str(out, name))?);
+            }
+        }
+    }
+    Ok(names)
+}
+
+/// Collects what the names of a pattern stand for.
+fn bind<'a>(cx: &mut Cx<'a>, plant: &Plant<'a>, pattern: &Pattern, fit: &Match, names: &[&str]) -> Result<()> {
+    for name in names {
+        let is_it = |other: &Option<String>| other.as_deref() == Some(name);
+        if let Some(at) = pattern.nodes.iter().position(|node| is_it(&node.name)) {
+            cx.push(plant.node(fit.nodes[at]))?;
+        } else if let Some(at) = pattern.edges.iter().position(|edge| is_it(&edge.name)) {
+            let value = match (pattern.edges[at].is_list, fit.edges[at].as_slice()) {
+                (false, [edge]) => plant.edge(*edge),
+                (_, edges) => edge_list(cx, plant, edges)?,
+            };
+            cx.push(value)?;
+        }
+    }
+    Ok(())
+}
+
+fn with_graph<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
+    let value = args.first().map_or(Ok(Value::Undefined), |arg| cx.eval(arg, input))?;
+    let config = cx.topology_config();
+    let Some(plant) = Plant::of(value, config) else {
+        return Err(Error::new(Code::NoGraph, format!("no graph in the given {}", value.type_name())));
+    };
+    cx.spend((plant.topology.node_count() + plant.topology.edge_count()) as u64)?;
+    args.get(1).map_or(Ok(Value::Undefined), |query| cx.eval_in(plant, query, value))
+}
+
+fn with_topology<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
+    let changes = args.first().map_or(Ok(Value::Undefined), |arg| cx.eval(arg, input))?;
+    let outer = cx.plant()?;
+    cx.spend((outer.topology.node_count() + outer.topology.edge_count()) as u64)?;
+    let mut config = outer.topology.config.clone();
+    if let Some(problem) = config.change(changes).first() {
+        return Err(Error::new(Code::BadOption, format!("the topology has {problem}")));
+    }
+    let plant = Plant::again(&outer, cx.root(), config);
+    args.get(1).map_or(Ok(Value::Undefined), |query| cx.eval_in(plant, query, input))
+}

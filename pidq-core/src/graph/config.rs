@@ -1,0 +1,457 @@
+//! Which fields of a drawing hold what, and which words mean what: the vocabulary of a graph.
+//!
+//! The engine knows no field and no class of itself. All that it takes for granted stands in the tables below, and a
+//! document, a program or a query may say it differently.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use crate::error::{Code, Error, Result};
+use crate::value::{Array, Object, Value};
+
+/// What a graph's fields and words are called. Plain data: take the default, or read your own from JSON.
+///
+/// ```
+/// use pidq_core::{Graph, Limits, Query, TopologyConfig};
+///
+/// let ours = TopologyConfig::from_json(r#"{"paths": {"nodes": ["items"], "edges": ["pipes"]}, "endpoints": [["a", "b"]]}"#)?;
+/// let graph = Graph::from_json(r#"{"items": [{"id": 1}, {"id": 2}], "pipes": [{"a": 1, "b": 2}]}"#)?.with_topology(ours);
+/// assert_eq!(Query::parse("downstream(1) | map(.id)")?.to_json(&graph, Limits::default())?, "[2]");
+/// # Ok::<(), pidq_core::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct TopologyConfig {
+    /// By the rows of `NAMES`.
+    names: Vec<Vec<String>>,
+    endpoints: Vec<[String; 2]>,
+    rules: Vec<Rule>,
+}
+
+/// A list of names in a [`TopologyConfig`].
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Names {
+    NodesAt,
+    EdgesAt,
+    MetadataAt,
+    NodeId,
+    Tag,
+    QualifiedTag,
+    NodeType,
+    Parent,
+    Zone,
+    Class,
+    EndpointId,
+    EdgeKind,
+    EdgeClass,
+    Direction,
+    Undirected,
+    Backward,
+    Flow,
+    Part,
+    Member,
+    MemberReversed,
+    Signal,
+    SegmentEnd,
+    ActuatedBy,
+    ZoneEdge,
+    LineType,
+    SegmentType,
+    LoopType,
+    Actuated,
+    NormalPosition,
+    Closed,
+    FailAction,
+    Line,
+    Segment,
+    Size,
+    PipingClass,
+    Fluid,
+    Insulation,
+    PersistentId,
+}
+
+/// A row: the list, its key in JSON, and the names that are known without being told.
+type Row = (Names, &'static str, &'static [&'static str]);
+
+const NAMES: &[Row] = &[
+    (Names::NodesAt, "paths.nodes", &["pid_graph.nodes", "nodes"]),
+    (Names::EdgesAt, "paths.edges", &["pid_graph.edges", "edges", "pid_graph.links", "links"]),
+    (Names::MetadataAt, "paths.metadata", &["pid_graph.metadata", "metadata"]),
+    (Names::NodeId, "node_id", &["id", "node_id", "uuid", "externalId"]),
+    (Names::Tag, "tag", &["tag", "tag_name", "tag_number", "name", "text_associated"]),
+    (Names::QualifiedTag, "qualified_tag", &["qualified_tag"]),
+    (Names::NodeType, "node_type", &["node_type", "type"]),
+    (Names::Parent, "parent", &["parent_id", "parent", "owner_id"]),
+    (Names::Zone, "zone", &["zone", "chamber", "chamber_id"]),
+    (
+        Names::Class,
+        "class_fields",
+        &["node_classification", "component_class", "sub_class", "class", "label", "type", "category", "node_type"],
+    ),
+    (Names::EndpointId, "endpoint_id", &["id", "node_id", "externalId", "uuid"]),
+    (Names::EdgeKind, "edge_kind", &["edge_type", "type", "label"]),
+    (Names::EdgeClass, "edge_class", &["edge_classification"]),
+    (Names::Direction, "direction_field", &["direction", "flow_direction", "flow"]),
+    (
+        Names::Undirected,
+        "undirected_values",
+        &["both", "dual", "unknown", "bidirectional", "undirected", "dual_flow", "none"],
+    ),
+    (Names::Backward, "backward_values", &["backward", "reverse", "reversed", "upstream"]),
+    (
+        Names::Flow,
+        "flow_kinds",
+        &[
+            "physically_connected_to",
+            "piping",
+            "process",
+            "flow",
+            "flows_to",
+            "connected_to",
+            "connection",
+            "connected",
+            "pipe",
+            "process_line",
+            "outputs",
+            "inputs",
+            "refers",
+            "recycle",
+            "off_page",
+        ],
+    ),
+    (Names::Part, "port_kinds", &["physically_has_a", "has_nozzle", "has_terminal"]),
+    (Names::Member, "member_kinds", &["has_a", "contains", "composition"]),
+    (
+        Names::MemberReversed,
+        "member_kinds_reversed",
+        &["part_of", "is_part_of", "member_of", "belongs", "belongs_to", "member"],
+    ),
+    (
+        Names::Signal,
+        "signal_kinds",
+        &["associated_with", "signal", "measures", "controls", "manipulates", "signal_line"],
+    ),
+    (Names::SegmentEnd, "segment_ends", &["starts_at", "ends_at", "source_item", "target_item"]),
+    (Names::ActuatedBy, "actuated_by.edge", &["association.refers_to"]),
+    (Names::ZoneEdge, "zone_edge", &["association.is_located_in"]),
+    (Names::LineType, "line_types", &["piping_network_system", "pipe_system", "line"]),
+    (Names::SegmentType, "segment_types", &["piping_network_segment", "segment"]),
+    (Names::LoopType, "loop_types", &["instrumentation_loop", "instrumentation_loop_function", "loop", "control_loop"]),
+    (Names::Actuated, "actuated", &["actuated"]),
+    (Names::NormalPosition, "normal_position", &["normally", "normal_position", "normal_state"]),
+    (
+        Names::Closed,
+        "closed_values",
+        &["closed", "nc", "normally_closed", "locked_closed", "car_seal_closed", "lc", "csc"],
+    ),
+    (Names::FailAction, "fail_action", &["fail_action", "fail", "failure_action", "fail_position"]),
+    (Names::Line, "line", &["line", "line_number", "line_id", "line_tag"]),
+    (Names::Segment, "segment", &["segment", "segment_id"]),
+    (Names::Size, "size", &["nominal_diameter", "size_dn", "dn", "size", "nominal_size"]),
+    (Names::PipingClass, "piping_class", &["piping_class", "spec", "pipe_spec"]),
+    (Names::Fluid, "fluid", &["fluid_code", "fluid", "service"]),
+    (Names::Insulation, "insulation", &["insulation", "insulated", "insulation_type"]),
+    (Names::PersistentId, "persistent_id", &["persistent_id"]),
+];
+
+/// The key names of edge ends, in pairs. The first pair of which an edge has both counts.
+const ENDPOINTS: &[[&str; 2]] = &[
+    ["from", "to"],
+    ["source", "target"],
+    ["source_id", "target_id"],
+    ["from_id", "to_id"],
+    ["startNodeId", "endNodeId"],
+    ["start", "end"],
+    ["u", "v"],
+];
+
+/// What a node is for the flow through a plant.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
+pub(crate) enum Role {
+    #[default]
+    None,
+    /// Closes for certain: a blind, a spade, a spectacle.
+    PositiveBarrier,
+    /// Relieves: a safety valve, a rupture disc.
+    Relief,
+    /// A check valve.
+    OneWay,
+    /// A valve with an actuator: closes if the actuator does.
+    Control,
+    /// A valve that closes by hand.
+    Barrier,
+    Junction,
+    SizeBreak,
+    OffPage,
+    OpenEnd,
+    Port,
+    Instrument,
+    Equipment,
+}
+
+/// The names of roles in JSON.
+const ROLES: &[(Role, &str)] = &[
+    (Role::None, "none"),
+    (Role::PositiveBarrier, "positive_barrier"),
+    (Role::Relief, "relief"),
+    (Role::OneWay, "one_way"),
+    (Role::Control, "control"),
+    (Role::Barrier, "barrier"),
+    (Role::Junction, "junction"),
+    (Role::SizeBreak, "size_break"),
+    (Role::OffPage, "off_page"),
+    (Role::OpenEnd, "open_end"),
+    (Role::Port, "port"),
+    (Role::Instrument, "instrument"),
+    (Role::Equipment, "equipment"),
+];
+
+impl Role {
+    /// The name in JSON.
+    pub fn name(self) -> &'static str {
+        ROLES.iter().find(|(role, _)| *role == self).map_or("none", |(_, name)| name)
+    }
+
+    /// Whether it closes a line: by hand, by an actuator, or for certain.
+    pub fn closes(self) -> bool {
+        matches!(self, Role::Barrier | Role::Control | Role::PositiveBarrier)
+    }
+}
+
+/// A class and the role it has. Patterns see classes in snake_case, as a whole and by their last part.
+#[derive(Clone, Debug)]
+struct Rule {
+    role: Role,
+    pattern: Regex,
+}
+
+/// The first rule that matches counts.
+const RULES: &[(Role, &str)] = &[
+    (Role::Port, r"(^|_)nozzle$"),
+    (Role::OffPage, r"off_page|(^|_)opc$|connector_symbol|(^|_)outlet$|(^|_)inlet$"),
+    (Role::OpenEnd, r"open_end"),
+    (Role::Instrument, r"^instrument"),
+    (Role::PositiveBarrier, r"blind_flange|line_blind|spade|spectacle|spool|^blind$"),
+    (Role::Relief, r"safety(_valve)?$|rupture_disc|relief|breather"),
+    (Role::OneWay, r"(^|_)check(_valve)?$|non_return"),
+    (Role::Control, r"(^|_)control(_valve)?$|controlvalves|control_valves"),
+    (
+        Role::Barrier,
+        r"(^|_)(ball|gate|globe|plug|butterfly|needle|straightway|angle|shut_off)_valve$|^(ball|gate|globe|plug|butterfly|needle)$",
+    ),
+    (Role::Junction, r"(^|_)tee$|^cross$|pipe_cross|(^|_)branch$|pipe_tee"),
+    (Role::SizeBreak, r"reducer"),
+    (
+        Role::Equipment,
+        r"^equipment\.|^equipment$|(^|_)(tank|vessel|pump|heat_exchanger|compressor|column|filter|reactor|blower|boiler|turbine)$",
+    ),
+];
+
+impl Default for TopologyConfig {
+    /// The names that drawings commonly use.
+    fn default() -> Self {
+        let owned = |names: &[&str]| names.iter().map(|name| String::from(*name)).collect();
+        TopologyConfig {
+            names: NAMES.iter().map(|(_, _, names)| owned(names)).collect(),
+            endpoints: ENDPOINTS.iter().map(|pair| pair.map(String::from)).collect(),
+            rules: RULES.iter().filter_map(|(role, pattern)| Rule::new(*role, pattern)).collect(),
+        }
+    }
+}
+
+impl Rule {
+    /// Nothing where the pattern is malformed or too large.
+    fn new(role: Role, pattern: &str) -> Option<Rule> {
+        let pattern = regex::RegexBuilder::new(pattern).size_limit(crate::limits::MAX_REGEX).build().ok()?;
+        Some(Rule { role, pattern })
+    }
+}
+
+impl TopologyConfig {
+    /// The default with what a JSON object says differently. Names replace the known ones; roles are tried before them.
+    ///
+    /// # Errors
+    /// `PQ5001` not JSON, `PQ1012` an entry that is none.
+    pub fn from_json(json: &str) -> Result<TopologyConfig> {
+        let arena = crate::arena::load::load(json.into(), crate::limits::MAX_NESTING)?;
+        let mut config = TopologyConfig::default();
+        let problems = config.change(Value::stored(&arena, arena.root()));
+        match problems.first() {
+            None => Ok(config),
+            Some(problem) => Err(Error::new(Code::BadOption, format!("The topology has {problem}"))),
+        }
+    }
+
+    /// The default, made once: its patterns take a millisecond.
+    pub(crate) fn usual() -> &'static TopologyConfig {
+        static USUAL: LazyLock<TopologyConfig> = LazyLock::new(TopologyConfig::default);
+        &USUAL
+    }
+
+    /// Takes over what an object says, and gives what it could not take.
+    pub(crate) fn change(&mut self, value: Value<'_>) -> Vec<String> {
+        let Value::Object(object) = value else { return vec!["no object".into()] };
+        let mut problems = unknown_keys(object);
+        for ((_, key, _), names) in NAMES.iter().zip(&mut self.names) {
+            match at_path(Value::Object(object), key).map(texts) {
+                Some(Some(texts)) => *names = texts,
+                Some(None) => problems.push(format!("no list of texts at `{key}`")),
+                None => {}
+            }
+        }
+        if let Some(pairs) = object.get("endpoints") {
+            match endpoint_pairs(pairs) {
+                Some(pairs) => self.endpoints = pairs,
+                None => problems.push("no list of pairs at `endpoints`".into()),
+            }
+        }
+        match object.get("roles").map(rules) {
+            Some(Some(rules)) => drop(self.rules.splice(0..0, rules)),
+            Some(None) => problems.push("no list of `{role, match}` at `roles`".into()),
+            None => {}
+        }
+        problems
+    }
+
+    /// The names of a list.
+    pub(crate) fn names(&self, list: Names) -> &[String] {
+        &self.names[list as usize]
+    }
+
+    /// Whether a word is one of a list: compared in snake_case.
+    pub(crate) fn has(&self, list: Names, word: &str) -> bool {
+        let word = snake_case(word);
+        self.names(list).iter().any(|name| *name == word || snake_case(name) == word)
+    }
+
+    /// The key names of edge ends, in pairs.
+    pub(crate) fn endpoints(&self) -> &[[String; 2]] {
+        &self.endpoints
+    }
+
+    /// The role of a class; nothing where no rule knows it.
+    pub(crate) fn role_of(&self, class: &str) -> Option<Role> {
+        let whole = snake_case(class);
+        let last = whole.rsplit(['.', '/', '#', ':']).next().unwrap_or(&whole);
+        let matches = |rule: &&Rule| rule.pattern.is_match(&whole) || rule.pattern.is_match(last);
+        self.rules.iter().find(matches).map(|rule| rule.role)
+    }
+
+    /// The config as lists of names, for a report.
+    pub(crate) fn lists(&self) -> impl Iterator<Item = (&'static str, &[String])> {
+        NAMES.iter().zip(&self.names).map(|((_, key, _), names)| (*key, names.as_slice()))
+    }
+}
+
+/// The value at a path of keys with dots.
+pub(crate) fn at_path<'a>(value: Value<'a>, path: &str) -> Option<Value<'a>> {
+    let mut value = value;
+    for key in path.split('.') {
+        value = value.as_object()?.get(key)?;
+    }
+    Some(value)
+}
+
+/// The texts of a list, or the one text.
+fn texts(value: Value<'_>) -> Option<Vec<String>> {
+    match value {
+        Value::String(text) => Some(vec![text.into()]),
+        Value::Array(array) => array.iter().map(|item| item.as_str().map(String::from)).collect(),
+        _ => None,
+    }
+}
+
+fn endpoint_pairs(value: Value<'_>) -> Option<Vec<[String; 2]>> {
+    let pair = |pair: Array<'_>| Some([pair.get(0)?.as_str()?.into(), pair.get(1)?.as_str()?.into()]);
+    value.as_array()?.iter().map(|item| item.as_array().and_then(pair)).collect()
+}
+
+fn rules(value: Value<'_>) -> Option<Vec<Rule>> {
+    let rule = |item: Object<'_>| {
+        let name = item.get("role")?.as_str()?;
+        let (role, _) = ROLES.iter().find(|(_, known)| *known == name)?;
+        Rule::new(*role, item.get("match")?.as_str()?)
+    };
+    value.as_array()?.iter().map(|item| item.as_object().and_then(rule)).collect()
+}
+
+/// Keys that nothing reads: most likely misspelt.
+fn unknown_keys(object: Object<'_>) -> Vec<String> {
+    let is_known = |key: &str| {
+        let is_list = |row: &Row| row.1 == key || row.1.split_once('.').is_some_and(|(head, _)| head == key);
+        matches!(key, "endpoints" | "roles") || NAMES.iter().any(is_list)
+    };
+    let unknown = object.iter().filter(|(key, _)| !is_known(key));
+    unknown.map(|(key, _)| format!("an unknown entry `{key}`")).collect()
+}
+
+/// `PlateHeatExchanger`, `plate heat-exchanger` → `plate_heat_exchanger`. Dots and the like stay.
+pub(crate) fn snake_case(text: &str) -> String {
+    let mut words = String::with_capacity(text.len() + 4);
+    let mut before = ' ';
+    for c in text.chars() {
+        let begins_word = c.is_uppercase() && (before.is_lowercase() || before.is_ascii_digit());
+        if begins_word {
+            words.push('_');
+        }
+        match c {
+            ' ' | '-' | '\t' => words.push('_'),
+            c => words.extend(c.to_lowercase()),
+        }
+        before = c;
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_list_has_its_row_and_every_rule_compiles() {
+        for (at, (list, _, _)) in NAMES.iter().enumerate() {
+            assert_eq!(*list as usize, at);
+        }
+        assert_eq!(TopologyConfig::default().rules.len(), RULES.len());
+    }
+
+    #[test]
+    fn classes_of_many_exporters_have_their_role() {
+        let config = TopologyConfig::default();
+        let check = |class: &str, role: &str| {
+            assert_eq!(config.role_of(class).unwrap_or_default().name(), role, "{class}");
+        };
+        check("piping_component.ball_valve", "barrier");
+        check("GateValve", "barrier");
+        check("gate", "barrier");
+        check("piping_component.shut_off_valve", "barrier");
+        check("spring_loaded_(angle_)globe_safety_valve", "relief");
+        check("spring_loaded_globe_safety_valve", "relief");
+        check("SwingCheckValve", "one_way");
+        check("controlvalvesandregulators", "control");
+        check("control", "control");
+        check("SpectacleBlind", "positive_barrier");
+        check("BlindFlange", "positive_barrier");
+        check("PipeTee", "junction");
+        check("equipment.process_column", "equipment");
+        check("PlateHeatExchanger", "equipment");
+        check("CentrifugalPump", "equipment");
+        check("equipment_component.nozzle", "port");
+        check("equipment_component.chamber", "none");
+        check("reference.flow_in_pipe_off_page_connector", "off_page");
+        check("outlet", "off_page");
+        check("instrument.process_instrumentation_function", "instrument");
+        check("valve", "none");
+        check("PLS401_DIN2429", "none");
+        check("", "none");
+    }
+
+    #[test]
+    fn words_are_compared_in_snake_case() {
+        assert_eq!(snake_case("PlateHeatExchanger"), "plate_heat_exchanger");
+        assert_eq!(snake_case("shut-off valve"), "shut_off_valve");
+        assert_eq!(snake_case("equipment.Pump"), "equipment.pump");
+        assert!(TopologyConfig::default().has(Names::Part, "hasTerminal"));
+    }
+}

@@ -1,0 +1,52 @@
+//! Reading the same few fields of many objects: a key is looked up once per shape.
+
+use super::adjacency::NONE;
+use crate::arena::Arena;
+use crate::value::{Fields, Object, Value};
+
+/// The slots of some keys in the objects of a document.
+pub(crate) struct Reader<'k, 'a> {
+    keys: Vec<&'k str>,
+    arena: Option<&'a Arena>,
+    /// By shape: the slot of each key.
+    slots: Vec<Option<Box<[u32]>>>,
+}
+
+impl<'k, 'a> Reader<'k, 'a> {
+    pub fn new(keys: impl IntoIterator<Item = &'k String>) -> Reader<'k, 'a> {
+        Reader { keys: keys.into_iter().map(String::as_str).collect(), arena: None, slots: Vec::new() }
+    }
+
+    /// How many keys are read.
+    pub fn len(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// The value of a key, by its place among the keys; nothing for null.
+    pub fn get(&mut self, object: Object<'a>, key: usize) -> Option<Value<'a>> {
+        let value = match object.0 {
+            Fields::Stored(arena, _) if std::ptr::eq(arena, *self.arena.get_or_insert(arena)) => {
+                let slot = self.slot(arena, object, key);
+                (slot != NONE).then(|| object.value(slot as usize))
+            }
+            _ => object.get(self.keys[key]),
+        };
+        value.filter(|value| !value.is_null())
+    }
+
+    /// The value of the first key that the object has.
+    pub fn first(&mut self, object: Object<'a>) -> Option<Value<'a>> {
+        (0..self.len()).find_map(|key| self.get(object, key))
+    }
+
+    fn slot(&mut self, arena: &Arena, object: Object<'a>, key: usize) -> u32 {
+        let Fields::Stored(_, id) = object.0 else { return NONE };
+        let shape = arena.shape(id);
+        let at = shape.0 as usize;
+        if at >= self.slots.len() {
+            self.slots.resize(at + 1, None);
+        }
+        let find = |name: &&str| arena.find_symbol(name).and_then(|symbol| arena.slot(shape, symbol)).unwrap_or(NONE);
+        self.slots[at].get_or_insert_with(|| self.keys.iter().map(find).collect())[key]
+    }
+}

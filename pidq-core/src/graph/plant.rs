@@ -1,0 +1,245 @@
+//! A drawing: its nodes and edges as the document has them, and the network that they are.
+
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+use super::adjacency::{EdgeId, NONE, NodeId};
+use super::config::{Names, TopologyConfig, at_path};
+use super::index::Key;
+use super::topology::Topology;
+use crate::arena::{Cell, ContainerId, Kind};
+use crate::value::{Array, Fields, Items, Object, Value};
+
+/// A drawing, found in a document.
+#[derive(Clone)]
+pub(crate) struct Plant<'a> {
+    /// The object that holds nodes and edges.
+    pub graph: Value<'a>,
+    /// The object that says what drawing it is; null where there is none.
+    pub metadata: Value<'a>,
+    pub nodes: Array<'a>,
+    pub edges: Array<'a>,
+    pub topology: Arc<Topology>,
+}
+
+/// Where a drawing is in a document.
+#[derive(Clone, Copy)]
+pub(crate) struct Place<'a> {
+    graph: Value<'a>,
+    metadata: Value<'a>,
+    nodes: Array<'a>,
+    edges: Array<'a>,
+}
+
+/// No items.
+const NOTHING: Array<'static> = Array(Items::Built(&[]));
+
+impl<'a> Place<'a> {
+    /// Looks for nodes and edges at the paths of a config. Without a list of nodes there is no drawing.
+    pub fn find(document: Value<'a>, config: &TopologyConfig) -> Option<Place<'a>> {
+        let list = |names: Names| {
+            let paths = config.names(names).iter();
+            paths.filter_map(|path| Some((path, at_path(document, path)?.as_array()?))).next()
+        };
+        let (path, nodes) = list(Names::NodesAt)?;
+        let edges = list(Names::EdgesAt).map_or(NOTHING, |(_, edges)| edges);
+        let metadata = config.names(Names::MetadataAt).iter().find_map(|path| at_path(document, path));
+        let graph = path.rsplit_once('.').map_or(Some(document), |(outer, _)| at_path(document, outer));
+        let metadata = metadata.filter(|value| value.as_object().is_some()).unwrap_or(Value::Null);
+        Some(Place { graph: graph.unwrap_or(Value::Null), metadata, nodes, edges })
+    }
+
+    /// The network of the drawing. What the drawing says of itself in `metadata.topology` counts before the config.
+    pub fn topology(&self, config: &TopologyConfig) -> Topology {
+        let mut config = config.clone();
+        let own = self.metadata.as_object().and_then(|metadata| metadata.get("topology"));
+        let problems = own.map(|own| config.change(own)).unwrap_or_default();
+        let mut topology = Topology::new(self.nodes, self.edges, config);
+        topology.problems = problems;
+        topology
+    }
+
+    pub fn with(self, topology: Arc<Topology>) -> Plant<'a> {
+        let Place { graph, metadata, nodes, edges } = self;
+        Plant { graph, metadata, nodes, edges, topology }
+    }
+}
+
+impl<'a> Plant<'a> {
+    /// The drawing of a value; nothing where it has no nodes.
+    pub fn of(value: Value<'a>, config: &TopologyConfig) -> Option<Plant<'a>> {
+        let place = Place::find(value, config)?;
+        let topology = Arc::new(place.topology(config));
+        Some(place.with(topology))
+    }
+
+    /// The same document, read with another config.
+    pub fn again(outer: &Plant<'a>, document: Value<'a>, config: TopologyConfig) -> Plant<'a> {
+        let same = Place { graph: outer.graph, metadata: outer.metadata, nodes: outer.nodes, edges: outer.edges };
+        let place = Place::find(document, &config).unwrap_or(same);
+        let topology = Arc::new(Topology::new(place.nodes, place.edges, config));
+        place.with(topology)
+    }
+
+    pub fn node(&self, node: NodeId) -> Value<'a> {
+        self.nodes.get(node as usize).unwrap_or(Value::Null)
+    }
+
+    pub fn edge(&self, edge: EdgeId) -> Value<'a> {
+        self.edges.get(edge as usize).unwrap_or(Value::Null)
+    }
+
+    /// The first field of a list of names that a node has.
+    pub fn of_node(&self, node: NodeId, names: Names) -> Option<Value<'a>> {
+        self.field(self.node(node), names)
+    }
+
+    /// The first field of a list of names that an edge has.
+    pub fn of_edge(&self, edge: EdgeId, names: Names) -> Option<Value<'a>> {
+        self.field(self.edge(edge), names)
+    }
+
+    /// The first field of a list of names that is there: neither null nor an empty text.
+    pub fn field(&self, holder: Value<'a>, names: Names) -> Option<Value<'a>> {
+        let object = holder.as_object()?;
+        let is_said = |value: &Value<'a>| !value.is_null() && value.as_str() != Some("");
+        self.topology.config.names(names).iter().filter_map(|name| object.get(name)).find(is_said)
+    }
+
+    /// The id of a node as it stands in the document.
+    pub fn id(&self, node: NodeId) -> Value<'a> {
+        self.of_node(node, Names::NodeId).unwrap_or(Value::Null)
+    }
+
+    pub fn tag(&self, node: NodeId) -> Option<&'a str> {
+        self.of_node(node, Names::Tag).and_then(Value::as_str)
+    }
+
+    /// The unique tag: as written, or of a port the tag of its equipment before its own.
+    pub fn qualified_tag(&self, node: NodeId) -> Option<String> {
+        if let Some(tag) = self.of_node(node, Names::QualifiedTag).and_then(Value::as_str) {
+            return Some(tag.into());
+        }
+        let owner = self.tag(self.topology.owner(node)?)?;
+        Some(format!("{owner}-{}", self.tag(node)?))
+    }
+
+    /// The node that a value of the document is.
+    pub fn node_of(&self, value: Value<'a>) -> Option<NodeId> {
+        place_of(self.nodes, value.as_object()?)
+    }
+
+    /// The edge that a value of the document is.
+    pub fn edge_of(&self, value: Value<'a>) -> Option<EdgeId> {
+        place_of(self.edges, value.as_object()?)
+    }
+
+    /// The first node with an id.
+    pub fn by_id(&self, id: Value<'_>) -> Option<NodeId> {
+        let key = Key::of(id)?;
+        self.topology.by_id(key, |node| Key::of(self.id(node)) == Some(key)).next()
+    }
+
+    /// The nodes with a unique tag, or else with a tag.
+    pub fn by_tag(&self, tag: &str) -> Vec<NodeId> {
+        let key = Key::Text(tag);
+        let written = |node| self.of_node(node, Names::QualifiedTag).and_then(Key::of);
+        let unique = self.topology.qualified_tags(written);
+        let found: Vec<NodeId> = unique.find(key, |node| written(node) == Some(key)).collect();
+        if !found.is_empty() {
+            return found;
+        }
+        let own = |node| self.tag(node).map(Key::Text);
+        let found: Vec<NodeId> = self.topology.tags(own).find(key, |node| own(node) == Some(key)).collect();
+        if found.is_empty() { self.by_port(tag) } else { found }
+    }
+
+    /// The port that a text such as `P-101-N1` names: the tag of the equipment before that of the port.
+    fn by_port(&self, text: &str) -> Vec<NodeId> {
+        let Some((owner, port)) = text.rsplit_once('-') else { return Vec::new() };
+        let own = |node| self.tag(node).map(Key::Text);
+        let owners = self.topology.tags(own).find(Key::Text(owner), |node| own(node) == Some(Key::Text(owner)));
+        let ports = owners.flat_map(|owner| self.topology.ports.nodes(owner).iter().copied());
+        ports.filter(|node| self.tag(*node) == Some(port)).collect()
+    }
+
+    /// Whether one of the class fields of a node has a word: as a whole or as its last part.
+    pub fn has_class(&self, node: NodeId, word: &str) -> bool {
+        let Some(object) = self.node(node).as_object() else { return false };
+        let word = super::config::snake_case(word);
+        let classes = self.topology.config.names(Names::Class).iter().filter_map(|name| object.get(name)?.as_str());
+        classes.map(super::config::snake_case).any(|class| {
+            class == word || class.strip_suffix(word.as_str()).is_some_and(|rest| rest.ends_with(['.', '/', '#', ':']))
+        })
+    }
+
+    /// The most telling class of a node.
+    pub fn class(&self, node: NodeId) -> Option<&'a str> {
+        self.of_node(node, Names::Class).and_then(Value::as_str)
+    }
+
+    /// Whether the type of a node is one of a list.
+    pub fn has_type(&self, node: NodeId, types: Names) -> bool {
+        let kind = self.of_node(node, Names::NodeType).and_then(Value::as_str);
+        kind.is_some_and(|kind| self.topology.config.has(types, kind))
+    }
+
+    /// The id of an edge, or its place where it has none.
+    pub fn edge_id(&self, edge: EdgeId) -> Value<'a> {
+        if edge == NONE {
+            return Value::Null;
+        }
+        let id = self.edge(edge).as_object().and_then(|object| object.get("id")).filter(|id| !id.is_null());
+        id.unwrap_or(Value::number(f64::from(edge)))
+    }
+}
+
+/// The place of an object in a list: by its place in the document, without looking at it.
+fn place_of<'a>(list: Array<'a>, object: Object<'a>) -> Option<u32> {
+    match (list.0, object.0) {
+        (Items::Stored(arena, base), Fields::Stored(other, id)) if std::ptr::eq(arena, other) => {
+            position(arena.items(base), id)
+        }
+        (Items::Rows(rows), Fields::Stored(other, id)) if std::ptr::eq(rows.arena, other) => {
+            let is_it = |row: &u32| rows.arena.items(rows.base)[*row as usize].kind() == Kind::Object(id);
+            rows.rows.iter().position(is_it).map(|at| at as u32)
+        }
+        _ => {
+            let is_it = |item: Value<'a>| item.as_object().is_some_and(|item| is_same(item, object));
+            list.iter().position(is_it).map(|at| at as u32)
+        }
+    }
+}
+
+/// Whether two objects are one and the same.
+fn is_same(a: Object<'_>, b: Object<'_>) -> bool {
+    match (a.0, b.0) {
+        (Fields::Stored(a, id), Fields::Stored(b, other)) => std::ptr::eq(a, b) && id == other,
+        (Fields::Built(a, row), Fields::Built(b, other)) => std::ptr::eq(a, b) && row == other,
+        (Fields::Row(a, row), Fields::Row(b, other)) => std::ptr::eq(a, b) && row == other,
+        _ => false,
+    }
+}
+
+/// The place of an object among items. Containers are numbered in the order of their first byte, so items ascend; items
+/// that are not containers are stepped over.
+fn position(items: &[Cell], id: ContainerId) -> Option<u32> {
+    let container = |at: usize| match items[at].kind() {
+        Kind::Array(item) | Kind::Object(item) => Some(item),
+        _ => None,
+    };
+    let (mut low, mut high) = (0, items.len());
+    while low < high {
+        let middle = (low + high) / 2;
+        let Some((at, item)) = (middle..high).find_map(|at| Some((at, container(at)?))) else {
+            high = middle;
+            continue;
+        };
+        match item.cmp(&id) {
+            Ordering::Equal => return Some(at as u32),
+            Ordering::Less => low = at + 1,
+            Ordering::Greater => high = middle,
+        }
+    }
+    None
+}

@@ -1,0 +1,457 @@
+//! What a drawing is as a network: ends of edges, roles of nodes, ports of equipment, sides of exchangers.
+//!
+//! Built once per document at the first question about its graph, then only read. Numbers only: what the nodes are
+//! stays in the document.
+
+use std::sync::OnceLock;
+
+use hashbrown::HashMap;
+
+use super::adjacency::{Adjacency, EdgeId, NONE, NodeId};
+use super::config::{Names, Role, TopologyConfig};
+use super::fields::Reader;
+use super::index::{Index, Key};
+use crate::value::{Array, Value};
+
+/// What an edge means: a set of the constants below.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(crate) struct Link(u16);
+
+impl Link {
+    /// Something flows along it.
+    pub const FLOW: Link = Link(1);
+    /// From equipment to a nozzle or another part.
+    pub const PART: Link = Link(2);
+    /// From a group to a member.
+    pub const MEMBER: Link = Link(4);
+    /// From a member to its group.
+    pub const MEMBER_REVERSED: Link = Link(8);
+    pub const SIGNAL: Link = Link(16);
+    pub const SEGMENT_END: Link = Link(32);
+    /// From an actuator to the valve that it moves.
+    pub const ACTUATES: Link = Link(64);
+    /// From what is located to where it is.
+    pub const ZONE: Link = Link(128);
+    /// Flows from its target to its source.
+    pub const BACKWARD: Link = Link(256);
+    /// Flows both ways, or nobody knows which.
+    pub const UNDIRECTED: Link = Link(512);
+    /// Has a kind that no list names.
+    pub const UNKNOWN: Link = Link(1024);
+
+    /// Whether all of another set are in this.
+    pub fn has(self, other: Link) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    fn with(self, other: Link) -> Link {
+        Link(self.0 | other.0)
+    }
+}
+
+/// Which kinds of an edge are which links.
+const KINDS: &[(Names, Link)] = &[
+    (Names::Flow, Link::FLOW),
+    (Names::Part, Link::PART),
+    (Names::Member, Link::MEMBER),
+    (Names::MemberReversed, Link::MEMBER_REVERSED),
+    (Names::Signal, Link::SIGNAL),
+    (Names::SegmentEnd, Link::SEGMENT_END),
+    (Names::ActuatedBy, Link::ACTUATES),
+    (Names::ZoneEdge, Link::ZONE),
+];
+
+/// Which way edges are followed.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Dir {
+    Down,
+    Up,
+    Both,
+}
+
+/// Which edges are followed: those that something flows along, or all.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Over {
+    Flow,
+    All,
+}
+
+/// The network of a drawing.
+#[derive(Debug)]
+pub(crate) struct Topology {
+    pub config: TopologyConfig,
+    /// By edge: the nodes it joins, as written; `NONE` for an end that names no node.
+    pub ends: Vec<[NodeId; 2]>,
+    /// By edge.
+    pub links: Vec<Link>,
+    /// By node.
+    pub roles: Vec<Role>,
+    /// By node: the equipment whose port it is, and the edge that says so.
+    owners: Vec<[u32; 2]>,
+    /// By node: the chamber or side of the equipment that a port belongs to.
+    zones: Vec<u32>,
+    /// From equipment to its ports.
+    pub ports: Adjacency,
+    ids: Index,
+    tags: OnceLock<Index>,
+    qualified_tags: OnceLock<Index>,
+    tables: [OnceLock<Adjacency>; 6],
+    /// The key names of edge ends that were met, in the order of the config.
+    pub endpoints_met: Vec<usize>,
+    /// Entries of the document's own config that could not be taken.
+    pub problems: Vec<String>,
+}
+
+impl Topology {
+    /// Reads nodes and edges with a config.
+    pub fn new<'a>(nodes: Array<'a>, edges: Array<'a>, config: TopologyConfig) -> Topology {
+        let ids = Ids::read(nodes, &config);
+        let mut topology = Topology::empty(config);
+        topology.read_edges(edges, &ids);
+        topology.read_nodes(nodes, &ids);
+        topology.ids = ids.index;
+        topology.find_ports();
+        topology
+    }
+
+    fn empty(config: TopologyConfig) -> Topology {
+        Topology {
+            config,
+            ends: Vec::new(),
+            links: Vec::new(),
+            roles: Vec::new(),
+            owners: Vec::new(),
+            zones: Vec::new(),
+            ports: Adjacency::default(),
+            ids: Index::default(),
+            tags: OnceLock::new(),
+            qualified_tags: OnceLock::new(),
+            tables: Default::default(),
+            endpoints_met: Vec::new(),
+            problems: Vec::new(),
+        }
+    }
+
+    pub fn node_count(&self) -> usize {
+        self.roles.len()
+    }
+
+    pub fn edge_count(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// The nodes with an id; `has` compares.
+    pub fn by_id<'i>(&'i self, key: Key<'_>, has: impl Fn(NodeId) -> bool + 'i) -> impl Iterator<Item = NodeId> + 'i {
+        self.ids.find(key, has)
+    }
+
+    /// The index of tags, made at its first use.
+    pub fn tags<'a>(&self, tag: impl Fn(NodeId) -> Option<Key<'a>>) -> &Index {
+        self.tags.get_or_init(|| Index::new(self.node_count(), tag))
+    }
+
+    /// The index of unique tags, made at its first use.
+    pub fn qualified_tags<'a>(&self, tag: impl Fn(NodeId) -> Option<Key<'a>>) -> &Index {
+        self.qualified_tags.get_or_init(|| Index::new(self.node_count(), tag))
+    }
+
+    /// The equipment whose port a node is.
+    pub fn owner(&self, node: NodeId) -> Option<NodeId> {
+        Some(self.owners[node as usize][0]).filter(|owner| *owner != NONE)
+    }
+
+    /// The edge between a port and its equipment; nothing where only a field says so.
+    pub fn owner_edge(&self, node: NodeId) -> EdgeId {
+        self.owners[node as usize][1]
+    }
+
+    /// The side of its equipment that a port is on; `NONE` where no side is named.
+    pub fn zone(&self, node: NodeId) -> u32 {
+        self.zones[node as usize]
+    }
+
+    /// Whether it is equipment, or the port of some: where a walk ends unless it is told to pass.
+    pub fn is_equipment(&self, node: NodeId) -> bool {
+        self.roles[node as usize] == Role::Equipment || self.owner(node).is_some()
+    }
+
+    /// The equipment that a node is or belongs to; the node itself where it belongs to none.
+    pub fn holder(&self, node: NodeId) -> NodeId {
+        self.owner(node).unwrap_or(node)
+    }
+
+    /// The table of a direction, made at its first use.
+    pub fn table(&self, over: Over, dir: Dir) -> &Adjacency {
+        self.tables[over as usize * 3 + dir as usize].get_or_init(|| self.build(over, dir))
+    }
+
+    /// The nodes that something flows between by way of an edge, in the direction of the flow.
+    pub fn flow_ends(&self, edge: EdgeId) -> [NodeId; 2] {
+        let [from, to] = self.ends[edge as usize];
+        if self.links[edge as usize].has(Link::BACKWARD) { [to, from] } else { [from, to] }
+    }
+
+    /// Whether both ends of an edge name nodes.
+    pub fn is_whole(&self, edge: EdgeId) -> bool {
+        !self.ends[edge as usize].contains(&NONE)
+    }
+
+    /// The edges of a link with both ends.
+    pub fn edges_of(&self, link: Link) -> impl Iterator<Item = EdgeId> + '_ {
+        (0..self.edge_count() as u32).filter(move |edge| self.links[*edge as usize].has(link) && self.is_whole(*edge))
+    }
+
+    /// How many ends of flow edges a node has.
+    pub fn flow_degree(&self, node: NodeId) -> usize {
+        self.table(Over::Flow, Dir::Both).degree(node)
+    }
+
+    /// Groups and their members: pairs of both, in the order of the edges.
+    pub fn memberships(&self) -> impl Iterator<Item = (NodeId, NodeId)> + '_ {
+        (0..self.edge_count() as u32).filter(|edge| self.is_whole(*edge)).filter_map(|edge| {
+            let [from, to] = self.ends[edge as usize];
+            match self.links[edge as usize] {
+                link if link.has(Link::MEMBER) => Some((from, to)),
+                link if link.has(Link::MEMBER_REVERSED) => Some((to, from)),
+                _ => None,
+            }
+        })
+    }
+
+    fn build(&self, over: Over, dir: Dir) -> Adjacency {
+        let follows = move |edge: &EdgeId| {
+            self.is_whole(*edge) && (over == Over::All || self.links[*edge as usize].has(Link::FLOW))
+        };
+        let arcs = || (0..self.edge_count() as u32).filter(follows).flat_map(move |edge| self.arcs_of(edge, dir));
+        Adjacency::new(self.node_count(), arcs)
+    }
+
+    /// The arcs of an edge in the table of a direction. A self loop is one arc.
+    fn arcs_of(&self, edge: EdgeId, dir: Dir) -> impl Iterator<Item = (NodeId, NodeId, EdgeId)> {
+        let [from, to] = self.flow_ends(edge);
+        let runs_both_ways = dir == Dir::Both || self.links[edge as usize].has(Link::UNDIRECTED);
+        let (from, to) = if dir == Dir::Up { (to, from) } else { (from, to) };
+        let back = (runs_both_ways && from != to).then_some((to, from, edge));
+        std::iter::once((from, to, edge)).chain(back)
+    }
+
+    fn read_edges<'a>(&mut self, edges: Array<'a>, ids: &Ids<'a>) {
+        let config = &self.config;
+        let mut ends = Reader::new(config.endpoints().iter().flatten());
+        let mut kinds = Reader::new(config.names(Names::EdgeKind));
+        let mut classes = Reader::new(config.names(Names::EdgeClass));
+        let mut directions = Reader::new(config.names(Names::Direction));
+        let mut words = Words::new(config);
+        let mut met = vec![false; config.endpoints().len()];
+        for edge in edges.iter() {
+            let Value::Object(edge) = edge else {
+                self.ends.push([NONE; 2]);
+                self.links.push(Link::default());
+                continue;
+            };
+            let pair = (0..met.len()).find_map(|at| Some((at, ends.get(edge, 2 * at)?, ends.get(edge, 2 * at + 1)?)));
+            let pair = pair.map(|(at, from, to)| {
+                met[at] = true;
+                [from, to]
+            });
+            let kind = kinds.first(edge).and_then(Value::as_str);
+            let class = classes.first(edge).and_then(Value::as_str);
+            let direction = directions.first(edge).and_then(Value::as_str);
+            self.ends.push(pair.map_or([NONE; 2], |pair| pair.map(|end| ids.of_end(end, config))));
+            self.links.push(words.link(kind, class).with(words.direction(direction)));
+        }
+        self.endpoints_met = (0..met.len()).filter(|at| met[*at]).collect();
+    }
+
+    fn read_nodes<'a>(&mut self, nodes: Array<'a>, ids: &Ids<'a>) {
+        let count = nodes.len();
+        self.owners = vec![[NONE; 2]; count];
+        self.zones = vec![NONE; count];
+        let config = &self.config;
+        let mut classes = Reader::new(config.names(Names::Class));
+        let mut parents = Reader::new(config.names(Names::Parent));
+        let mut zones = Reader::new(config.names(Names::Zone));
+        let mut actuated = Reader::new(config.names(Names::Actuated));
+        let mut words = Words::new(config);
+        let mut sides = Sides::default();
+        for (node, value) in nodes.iter().enumerate() {
+            let Value::Object(object) = value else {
+                self.roles.push(Role::None);
+                continue;
+            };
+            let role =
+                (0..classes.len()).find_map(|at| words.role(classes.get(object, at)?.as_str()?)).unwrap_or_default();
+            let is_actuated = matches!(actuated.first(object), Some(Value::Bool(true)));
+            self.roles.push(if role == Role::Barrier && is_actuated { Role::Control } else { role });
+            if role == Role::Port {
+                self.owners[node][0] = parents.first(object).map_or(NONE, |parent| ids.of(parent));
+                self.zones[node] = zones.first(object).map_or(NONE, |zone| sides.number(zone, ids));
+            }
+        }
+    }
+
+    /// Who owns which port, by the edges between equipment and its parts. An edge wins over a field.
+    fn find_ports(&mut self) {
+        let mut holders = vec![[NONE; 2]; self.node_count()];
+        let parts: Vec<EdgeId> = self.edges_of(Link::PART).collect();
+        for edge in parts {
+            let [holder, part] = self.ends[edge as usize];
+            if holders[part as usize][0] == NONE && holder != part {
+                holders[part as usize] = [holder, edge];
+            }
+        }
+        for (node, holder) in holders.iter().enumerate() {
+            if holder[0] != NONE && self.is_port(node as u32) {
+                self.owners[node] = *holder;
+            }
+        }
+        self.step_out_of_chambers(&holders);
+        self.read_zones();
+        self.read_actuators();
+        let owned = || self.owners.iter().enumerate().filter(|(_, owner)| owner[0] != NONE);
+        self.ports =
+            Adjacency::new(self.node_count(), || owned().map(|(port, owner)| (owner[0], port as u32, owner[1])));
+    }
+
+    /// A nozzle by its class; or a part of unknown class that something flows through.
+    fn is_port(&self, node: NodeId) -> bool {
+        match self.roles[node as usize] {
+            Role::Port => true,
+            Role::None => self.flow_degree(node) > 0,
+            _ => false,
+        }
+    }
+
+    /// A nozzle may be part of a chamber that is part of the equipment: then the chamber is the side it is on.
+    fn step_out_of_chambers(&mut self, holders: &[[u32; 2]]) {
+        for node in 0..self.node_count() {
+            let [owner, _] = self.owners[node];
+            if owner == NONE || self.roles[owner as usize] == Role::Equipment {
+                continue;
+            }
+            let [outer, _] = holders[owner as usize];
+            if outer != NONE && self.roles[outer as usize] == Role::Equipment {
+                self.owners[node][0] = outer;
+                self.zones[node] = owner;
+            }
+        }
+    }
+
+    fn read_zones(&mut self) {
+        let edges: Vec<EdgeId> = self.edges_of(Link::ZONE).collect();
+        for edge in edges {
+            let [port, chamber] = self.ends[edge as usize];
+            if self.owners[port as usize][0] != NONE && self.zones[port as usize] == NONE {
+                self.zones[port as usize] = chamber;
+            }
+        }
+    }
+
+    fn read_actuators(&mut self) {
+        let edges: Vec<EdgeId> = self.edges_of(Link::ACTUATES).collect();
+        for edge in edges {
+            let [_, valve] = self.ends[edge as usize];
+            if self.roles[valve as usize] == Role::Barrier {
+                self.roles[valve as usize] = Role::Control;
+            }
+        }
+    }
+}
+
+/// The ids of nodes while a drawing is read.
+struct Ids<'a> {
+    keys: Vec<Option<Key<'a>>>,
+    index: Index,
+}
+
+impl<'a> Ids<'a> {
+    fn read(nodes: Array<'a>, config: &TopologyConfig) -> Ids<'a> {
+        let mut reader = Reader::new(config.names(Names::NodeId));
+        let key = |node: Value<'a>| Key::of(reader.first(node.as_object()?)?);
+        let keys: Vec<Option<Key<'a>>> = nodes.iter().map(key).collect();
+        let index = Index::new(keys.len(), |node| keys[node as usize]);
+        Ids { keys, index }
+    }
+
+    /// The first node with an id.
+    fn of(&self, id: Value<'_>) -> NodeId {
+        let Some(key) = Key::of(id) else { return NONE };
+        self.index.find(key, |node| self.keys[node as usize] == Some(key)).next().unwrap_or(NONE)
+    }
+
+    /// The node that an end of an edge names: by its id, or as an object with the id.
+    fn of_end(&self, end: Value<'_>, config: &TopologyConfig) -> NodeId {
+        match end {
+            Value::Object(object) => {
+                config.names(Names::EndpointId).iter().find_map(|key| object.get(key)).map_or(NONE, |id| self.of(id))
+            }
+            id => self.of(id),
+        }
+    }
+}
+
+/// Zones that ports name in a field: a node, or a word of their own.
+#[derive(Default)]
+struct Sides<'a> {
+    words: HashMap<Key<'a>, u32>,
+}
+
+impl<'a> Sides<'a> {
+    /// Words are numbered from above all nodes.
+    fn number(&mut self, zone: Value<'a>, ids: &Ids<'_>) -> u32 {
+        const FIRST: u32 = 1 << 31;
+        let node = ids.of(zone);
+        if node != NONE {
+            return node;
+        }
+        let Some(key) = Key::of(zone) else { return NONE };
+        let next = FIRST + self.words.len() as u32;
+        *self.words.entry(key).or_insert(next)
+    }
+}
+
+/// What words mean, looked up once a word.
+struct Words<'c, 'a> {
+    config: &'c TopologyConfig,
+    links: HashMap<&'a str, Link>,
+    directions: HashMap<&'a str, Link>,
+    roles: HashMap<&'a str, Option<Role>>,
+}
+
+impl<'c, 'a> Words<'c, 'a> {
+    fn new(config: &'c TopologyConfig) -> Self {
+        Words { config, links: HashMap::new(), directions: HashMap::new(), roles: HashMap::new() }
+    }
+
+    /// The link of an edge of a kind and class. An edge without a kind is one that something flows along.
+    fn link(&mut self, kind: Option<&'a str>, class: Option<&'a str>) -> Link {
+        let known = match (kind, class) {
+            (None, None) => return Link::FLOW,
+            (kind, class) => [kind, class].into_iter().flatten().map(|word| self.link_of(word)),
+        };
+        let link = known.fold(Link::default(), Link::with);
+        if link == Link::default() { Link::UNKNOWN } else { link }
+    }
+
+    fn link_of(&mut self, word: &'a str) -> Link {
+        let config = self.config;
+        *self.links.entry(word).or_insert_with(|| {
+            let of_list = KINDS.iter().filter(|(names, _)| config.has(*names, word)).map(|(_, link)| *link);
+            of_list.fold(Link::default(), Link::with)
+        })
+    }
+
+    fn direction(&mut self, word: Option<&'a str>) -> Link {
+        let (Some(word), config) = (word, self.config) else { return Link::default() };
+        *self.directions.entry(word).or_insert_with(|| match word {
+            word if config.has(Names::Undirected, word) => Link::UNDIRECTED,
+            word if config.has(Names::Backward, word) => Link::BACKWARD,
+            _ => Link::default(),
+        })
+    }
+
+    fn role(&mut self, class: &'a str) -> Option<Role> {
+        let config = self.config;
+        *self.roles.entry(class).or_insert_with(|| config.role_of(class))
+    }
+}

@@ -1,0 +1,509 @@
+//! Walking a network breadth first, and the part of it that a walk can reach.
+//!
+//! Knows nothing of JSON. What is followed, avoided and where a branch ends is asked of a guide, once per edge and node;
+//! all other algorithms work on the [`Reach`] that is found here, and ask nobody.
+
+use hashbrown::HashMap;
+
+use super::adjacency::{Adjacency, EdgeId, NONE, NodeId};
+use super::config::Role;
+use super::topology::{Dir, Link, Over, Topology};
+use crate::error::Result;
+
+/// Whether a walk goes on through equipment.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Pass {
+    /// It ends at equipment.
+    None,
+    /// From port to port on the same side.
+    Zone,
+    Any,
+}
+
+/// How a walk goes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rules {
+    pub over: Over,
+    pub dir: Dir,
+    pub pass: Pass,
+    pub depth: u32,
+}
+
+/// Pays for a walk and answers what only the one who asked can know.
+pub(crate) trait Guide {
+    /// Pays for edges followed.
+    fn pay(&mut self, units: u64) -> Result<()>;
+
+    /// Whether an edge may be followed.
+    fn follows(&mut self, _edge: EdgeId) -> Result<bool> {
+        Ok(true)
+    }
+
+    /// Whether a node may be entered.
+    fn enters(&mut self, _node: NodeId) -> Result<bool> {
+        Ok(true)
+    }
+
+    /// Whether a branch ends at a node.
+    fn ends_at(&mut self, _node: NodeId) -> Result<bool> {
+        Ok(false)
+    }
+}
+
+/// A guide that only pays.
+pub(crate) struct Payer<'p>(pub &'p mut dyn FnMut(u64) -> Result<()>);
+
+impl Guide for Payer<'_> {
+    fn pay(&mut self, units: u64) -> Result<()> {
+        (self.0)(units)
+    }
+}
+
+/// Which nodes a walk has entered. Kept between walks: a new walk begins by counting up, not by clearing.
+#[derive(Debug, Default)]
+pub(crate) struct Space {
+    stamps: Vec<u32>,
+    epoch: u32,
+}
+
+impl Space {
+    /// Makes it fit for a network, and forgets the walk before.
+    pub fn begin(&mut self, nodes: usize) {
+        if self.stamps.len() < nodes {
+            self.stamps.resize(nodes, 0);
+        }
+        self.epoch = self.epoch.wrapping_add(1);
+        if self.epoch == 0 {
+            self.stamps.fill(0);
+            self.epoch = 1;
+        }
+    }
+
+    /// Enters a node; whether that is the first time.
+    pub fn enter(&mut self, node: NodeId) -> bool {
+        std::mem::replace(&mut self.stamps[node as usize], self.epoch) != self.epoch
+    }
+
+    /// Whether a node was entered.
+    pub fn has(&self, node: NodeId) -> bool {
+        self.stamps[node as usize] == self.epoch
+    }
+}
+
+/// A node that a walk came to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Step {
+    pub node: NodeId,
+    /// The edge it came by; `NONE` at the start.
+    pub via: EdgeId,
+    /// The step before; `NONE` at the start.
+    pub from: u32,
+    pub depth: u32,
+    /// The walk did not go on from here, though it might have.
+    pub stops: bool,
+    /// An edge that flows both ways or nobody knows which was taken on the way.
+    pub assumed: bool,
+    /// Inside of equipment: the side on which it was entered. Shown for the first side only.
+    inside: Inside,
+}
+
+/// Whether a step stands for the inside of equipment.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Inside {
+    No,
+    Shown(u32),
+    Hidden(u32),
+}
+
+impl Step {
+    fn start(node: NodeId) -> Step {
+        Step { node, via: NONE, from: NONE, depth: 0, stops: false, assumed: false, inside: Inside::No }
+    }
+
+    /// Whether it is a node of its own and not only a way through equipment that is shown already.
+    pub fn is_shown(&self) -> bool {
+        !matches!(self.inside, Inside::Hidden(_))
+    }
+}
+
+/// The ways into and out of equipment that a walk has taken.
+#[derive(Default)]
+struct Doors {
+    /// Equipment and side.
+    entered: HashMap<(NodeId, u32), ()>,
+    /// Equipment that may not be entered or ends the walk.
+    shut: Vec<NodeId>,
+}
+
+/// All nodes that a walk comes to, breadth first, each once; edges in the order of the document.
+pub(crate) fn walk<G: Guide>(
+    topology: &Topology,
+    space: &mut Space,
+    starts: &[NodeId],
+    rules: &Rules,
+    guide: &mut G,
+) -> Result<Vec<Step>> {
+    space.begin(topology.node_count());
+    let mut steps: Vec<Step> = Vec::new();
+    for start in starts {
+        if space.enter(*start) {
+            steps.push(Step::start(*start));
+        }
+    }
+    let mut walker = Walker { topology, table: topology.table(rules.over, rules.dir), rules, doors: Doors::default() };
+    let mut at = 0;
+    while at < steps.len() {
+        walker.leave(at as u32, &mut steps, space, guide)?;
+        at += 1;
+    }
+    Ok(steps)
+}
+
+struct Walker<'t> {
+    topology: &'t Topology,
+    table: &'t Adjacency,
+    rules: &'t Rules,
+    doors: Doors,
+}
+
+impl Walker<'_> {
+    /// Hot: once per node. Adds the steps that a step leads to.
+    fn leave<G: Guide>(&mut self, at: u32, steps: &mut Vec<Step>, space: &mut Space, guide: &mut G) -> Result<()> {
+        let step = steps[at as usize];
+        guide.pay(1 + self.table.degree(step.node) as u64)?;
+        if step.stops || step.depth >= self.rules.depth {
+            return Ok(());
+        }
+        if let Inside::Shown(zone) | Inside::Hidden(zone) = step.inside {
+            return self.leave_equipment(at, zone, steps, space, guide);
+        }
+        for (node, edge) in self.table.arcs(step.node) {
+            if space.has(node) || !guide.follows(edge)? || !space.enter(node) || !guide.enters(node)? {
+                continue;
+            }
+            let stops = guide.ends_at(node)? || self.ends_at(node);
+            let assumed = step.assumed || self.topology.links[edge as usize].has(Link::UNDIRECTED);
+            let depth = step.depth + 1;
+            steps.push(Step { node, via: edge, from: at, depth, stops, assumed, inside: Inside::No });
+        }
+        self.enter_equipment(at, steps, space, guide)
+    }
+
+    /// Whether a branch ends at a node by what it is.
+    fn ends_at(&self, node: NodeId) -> bool {
+        match self.topology.roles[node as usize] {
+            Role::OffPage | Role::OpenEnd => self.topology.flow_degree(node) <= 1,
+            _ => self.rules.pass == Pass::None && self.topology.is_equipment(node),
+        }
+    }
+
+    /// From a port into its equipment, if the walk passes.
+    fn enter_equipment<G: Guide>(
+        &mut self,
+        at: u32,
+        steps: &mut Vec<Step>,
+        space: &mut Space,
+        guide: &mut G,
+    ) -> Result<()> {
+        let step = steps[at as usize];
+        let Some((owner, zone)) = passage(self.topology, self.rules, step.node, step.from == NONE) else {
+            return Ok(());
+        };
+        let came_from_inside = step.from != NONE && steps[step.from as usize].inside != Inside::No;
+        if came_from_inside
+            || self.doors.shut.contains(&owner)
+            || self.doors.entered.insert((owner, zone), ()).is_some()
+        {
+            return Ok(());
+        }
+        let is_first = space.enter(owner);
+        if is_first && !guide.enters(owner)? {
+            self.doors.shut.push(owner);
+            return Ok(());
+        }
+        let stops = is_first && guide.ends_at(owner)?;
+        if stops {
+            self.doors.shut.push(owner);
+        }
+        let inside = if is_first { Inside::Shown(zone) } else { Inside::Hidden(zone) };
+        let via = self.topology.owner_edge(step.node);
+        steps.push(Step { node: owner, via, from: at, depth: step.depth + 1, stops, inside, ..step });
+        Ok(())
+    }
+
+    /// From equipment to its ports on one side, and to what is joined to it without a port.
+    fn leave_equipment<G: Guide>(
+        &mut self,
+        at: u32,
+        zone: u32,
+        steps: &mut Vec<Step>,
+        space: &mut Space,
+        guide: &mut G,
+    ) -> Result<()> {
+        let step = steps[at as usize];
+        guide.pay(self.topology.ports.degree(step.node) as u64)?;
+        for (port, edge) in exits(self.topology, self.rules, self.table, step.node, zone) {
+            if !space.enter(port) || !guide.enters(port)? {
+                continue;
+            }
+            let stops = guide.ends_at(port)?;
+            let depth = step.depth + 1;
+            steps.push(Step { node: port, via: edge, from: at, depth, stops, inside: Inside::No, ..step });
+        }
+        Ok(())
+    }
+}
+
+/// The equipment that a walk passes into from a node, and on which side.
+///
+/// A walk along the flow that begins at a port enters only by an inlet: it does not run backwards into the tank that
+/// the port empties.
+fn passage(topology: &Topology, rules: &Rules, node: NodeId, is_start: bool) -> Option<(NodeId, u32)> {
+    if rules.pass == Pass::None {
+        return None;
+    }
+    let owner = topology.owner(node)?;
+    let against = match rules.dir {
+        Dir::Down => Some(Dir::Up),
+        Dir::Up => Some(Dir::Down),
+        Dir::Both => None,
+    };
+    let is_inlet = against.is_none_or(|against| topology.table(rules.over, against).degree(node) > 0);
+    let zone = if rules.pass == Pass::Zone { topology.zone(node) } else { NONE };
+    (!is_start || is_inlet).then_some((owner, zone))
+}
+
+/// The ports by which a walk leaves equipment: on the same side, and with somewhere to go.
+fn exits<'t>(
+    topology: &'t Topology,
+    rules: &'t Rules,
+    table: &'t Adjacency,
+    owner: NodeId,
+    zone: u32,
+) -> impl Iterator<Item = (NodeId, EdgeId)> + 't {
+    let is_exit =
+        move |port: NodeId| table.degree(port) > 0 && (rules.pass == Pass::Any || topology.zone(port) == zone);
+    topology.ports.arcs(owner).filter(move |(port, _)| is_exit(*port))
+}
+
+/// The nodes where a walk from some nodes begins: the ports of equipment that have them, in the direction of the walk.
+pub(crate) fn starts(topology: &Topology, rules: &Rules, nodes: &[NodeId]) -> Vec<NodeId> {
+    let table = topology.table(rules.over, rules.dir);
+    let mut starts = Vec::with_capacity(nodes.len());
+    for node in nodes {
+        let ports = topology.ports.nodes(*node);
+        if ports.is_empty() || table.degree(*node) > 0 {
+            starts.push(*node);
+        }
+        starts.extend(ports.iter().copied().filter(|port| table.degree(*port) > 0));
+    }
+    starts
+}
+
+/// The nodes at which a walk to some nodes has arrived: the nodes and their ports.
+pub(crate) fn targets(topology: &Topology, nodes: &[NodeId]) -> Vec<NodeId> {
+    let ports = nodes.iter().flat_map(|node| topology.ports.nodes(*node));
+    nodes.iter().chain(ports).copied().collect()
+}
+
+/// The part of a network that a walk can reach, with all arcs in it: a network of its own with numbers of its own.
+#[derive(Debug, Default)]
+pub(crate) struct Reach {
+    /// By number: the node. Equipment has a number for each side.
+    pub nodes: Vec<NodeId>,
+    /// By number: where its arcs begin; one more for the end.
+    first: Vec<u32>,
+    heads: Vec<u32>,
+    edges: Vec<EdgeId>,
+    /// How many numbers at the beginning are starts.
+    pub starts: usize,
+}
+
+impl Reach {
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// The arcs from a number: to a number, by an edge.
+    pub fn arcs(&self, number: u32) -> impl ExactSizeIterator<Item = (u32, EdgeId)> + Clone + '_ {
+        let range = self.range(number);
+        self.heads[range.clone()].iter().copied().zip(self.edges[range].iter().copied())
+    }
+
+    /// The numbers that the arcs of a number lead to.
+    pub fn heads_of(&self, number: u32) -> &[u32] {
+        &self.heads[self.range(number)]
+    }
+
+    /// The edges of the arcs of a number.
+    pub fn edges_of(&self, number: u32) -> &[EdgeId] {
+        &self.edges[self.range(number)]
+    }
+
+    /// Where the arcs of a number stand among all.
+    pub fn range(&self, number: u32) -> std::ops::Range<usize> {
+        self.first[number as usize] as usize..self.first[number as usize + 1] as usize
+    }
+
+    /// The arc at a place.
+    pub fn arc(&self, at: usize) -> (u32, EdgeId) {
+        (self.heads[at], self.edges[at])
+    }
+
+    pub fn arc_count(&self) -> usize {
+        self.heads.len()
+    }
+
+    /// By number: whether its node is one of some.
+    pub fn mark(&self, nodes: &[NodeId]) -> Vec<bool> {
+        let wanted: hashbrown::HashSet<NodeId> = nodes.iter().copied().collect();
+        self.nodes.iter().map(|node| wanted.contains(node)).collect()
+    }
+
+    /// The same network without the numbers that are not kept. Starts stay at the beginning.
+    pub fn keep(&self, kept: &[bool]) -> Reach {
+        let mut numbers = vec![NONE; self.len()];
+        let mut reach = Reach { first: vec![0], ..Reach::default() };
+        for number in (0..self.len()).filter(|number| kept[*number]) {
+            numbers[number] = reach.nodes.len() as u32;
+            reach.nodes.push(self.nodes[number]);
+            reach.starts += usize::from(number < self.starts);
+        }
+        for number in (0..self.len()).filter(|number| kept[*number]) {
+            for (head, edge) in self.arcs(number as u32).filter(|(head, _)| kept[*head as usize]) {
+                reach.heads.push(numbers[head as usize]);
+                reach.edges.push(edge);
+            }
+            reach.first.push(reach.heads.len() as u32);
+        }
+        reach
+    }
+
+    /// The arcs turned round.
+    pub fn reversed(&self) -> Adjacency {
+        let tails = (0..self.len() as u32).flat_map(|tail| self.range(tail).map(move |at| (tail, at)));
+        Adjacency::new(self.len(), || tails.clone().map(|(tail, at)| (self.heads[at], tail, at as u32)))
+    }
+
+    /// By number: whether one of some numbers can be reached from it.
+    pub fn can_reach(&self, targets: &[bool]) -> Vec<bool> {
+        let back = self.reversed();
+        let mut reached = targets.to_vec();
+        let mut queue: Vec<u32> = (0..self.len() as u32).filter(|number| targets[*number as usize]).collect();
+        while let Some(number) = queue.pop() {
+            for before in back.nodes(number) {
+                if !std::mem::replace(&mut reached[*before as usize], true) {
+                    queue.push(*before);
+                }
+            }
+        }
+        reached
+    }
+}
+
+/// What a walk can reach from some nodes, as a network. Ends of branches have no arcs; `closed` nodes neither.
+pub(crate) fn reach<G: Guide>(
+    topology: &Topology,
+    starts: &[NodeId],
+    closed: &[NodeId],
+    rules: &Rules,
+    guide: &mut G,
+) -> Result<Reach> {
+    let table = topology.table(rules.over, rules.dir);
+    let closed: hashbrown::HashSet<NodeId> = closed.iter().copied().collect();
+    let mut explorer =
+        Explorer { topology, rules, closed, numbers: HashMap::new(), reach: Reach::default(), stops: Vec::new() };
+    for start in starts {
+        explorer.numbers.entry((*start, OUTSIDE)).or_insert_with(|| {
+            explorer.reach.nodes.push(*start);
+            explorer.stops.push(false);
+            explorer.reach.nodes.len() as u32 - 1
+        });
+    }
+    explorer.reach.starts = explorer.reach.len();
+    explorer.reach.first.push(0);
+    let mut at = 0;
+    while at < explorer.reach.len() {
+        explorer.leave(at as u32, table, guide)?;
+        explorer.reach.first.push(explorer.reach.heads.len() as u32);
+        at += 1;
+    }
+    Ok(explorer.reach)
+}
+
+/// The side of a number that is not the inside of equipment.
+const OUTSIDE: u32 = u32::MAX - 1;
+
+/// A number that may not be entered.
+const REFUSED: u32 = NONE;
+
+struct Explorer<'t> {
+    topology: &'t Topology,
+    rules: &'t Rules,
+    closed: hashbrown::HashSet<NodeId>,
+    /// Node and side → number.
+    numbers: HashMap<(NodeId, u32), u32>,
+    reach: Reach,
+    stops: Vec<bool>,
+}
+
+impl Explorer<'_> {
+    fn leave<G: Guide>(&mut self, number: u32, table: &Adjacency, guide: &mut G) -> Result<()> {
+        let node = self.reach.nodes[number as usize];
+        guide.pay(1 + table.degree(node) as u64)?;
+        if self.stops[number as usize] {
+            return Ok(());
+        }
+        if let Some(side) = self.side(number, node) {
+            guide.pay(self.topology.ports.degree(node) as u64)?;
+            for (port, edge) in exits(self.topology, self.rules, table, node, side) {
+                self.arc((port, OUTSIDE), edge, guide)?;
+            }
+            return Ok(());
+        }
+        for (next, edge) in table.arcs(node) {
+            if guide.follows(edge)? {
+                self.arc((next, OUTSIDE), edge, guide)?;
+            }
+        }
+        match passage(self.topology, self.rules, node, (number as usize) < self.reach.starts) {
+            Some((owner, zone)) => self.arc((owner, zone), self.topology.owner_edge(node), guide),
+            None => Ok(()),
+        }
+    }
+
+    /// The side, where a number stands for the inside of equipment.
+    fn side(&self, number: u32, node: NodeId) -> Option<u32> {
+        let is_outside = self.numbers.get(&(node, OUTSIDE)) == Some(&number);
+        if is_outside {
+            return None;
+        }
+        let ports = self.topology.ports.nodes(node).iter().map(|port| self.topology.zone(*port)).chain([NONE]);
+        ports.into_iter().find(|zone| self.numbers.get(&(node, *zone)) == Some(&number))
+    }
+
+    fn arc<G: Guide>(&mut self, to: (NodeId, u32), edge: EdgeId, guide: &mut G) -> Result<()> {
+        let number = match self.numbers.get(&to) {
+            Some(number) => *number,
+            None => self.number(to, guide)?,
+        };
+        if number != REFUSED {
+            self.reach.heads.push(number);
+            self.reach.edges.push(edge);
+        }
+        Ok(())
+    }
+
+    /// Gives a node a number, unless it may not be entered.
+    fn number<G: Guide>(&mut self, to: (NodeId, u32), guide: &mut G) -> Result<u32> {
+        let (node, side) = to;
+        let number = if guide.enters(node)? { self.reach.nodes.len() as u32 } else { REFUSED };
+        self.numbers.insert(to, number);
+        if number != REFUSED {
+            let is_end = self.rules.pass == Pass::None && side == OUTSIDE && self.topology.is_equipment(node);
+            self.reach.nodes.push(node);
+            self.stops.push(self.closed.contains(&node) || guide.ends_at(node)? || is_end);
+        }
+        Ok(number)
+    }
+}

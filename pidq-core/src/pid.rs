@@ -1,0 +1,65 @@
+//! What the engine knows of piping and instrumentation diagrams.
+//!
+//! Every answer is read off a drawing and is a candidate: nothing here says that something is safe. The rooms below work
+//! on a drawing and its network; what they find are [`Datum`]s, which a run or a program turns into values.
+
+pub(crate) mod ends;
+pub(crate) mod extract;
+pub(crate) mod flow;
+pub(crate) mod info;
+pub(crate) mod isolate;
+pub(crate) mod sections;
+
+use crate::error::Result;
+use crate::graph::adjacency::{EdgeId, NodeId};
+use crate::value::Value;
+
+/// Pays for what is looked at.
+pub(crate) type Pay<'p> = &'p mut dyn FnMut(u64) -> Result<()>;
+
+/// An answer: values of the document, and lists and records of them. Nested as deep as the code that makes it.
+#[derive(Clone, Debug)]
+pub(crate) enum Datum<'a> {
+    Null,
+    Bool(bool),
+    Number(f64),
+    Word(&'static str),
+    Text(String),
+    Value(Value<'a>),
+    /// A node, an edge, some of them: the objects of the document.
+    Node(NodeId),
+    Nodes(Vec<NodeId>),
+    Edge(EdgeId),
+    Edges(Vec<EdgeId>),
+    List(Vec<Datum<'a>>),
+    Record(&'static [&'static str], Vec<Datum<'a>>),
+    /// Records of the same keys.
+    Table(&'static [&'static str], Vec<Vec<Datum<'a>>>),
+    /// A record whose keys come from the document.
+    Map(Vec<(String, Datum<'a>)>),
+}
+
+impl<'a> Datum<'a> {
+    /// A value of the document, null where there is none.
+    pub fn value(value: Option<Value<'a>>) -> Datum<'a> {
+        value.map_or(Datum::Null, Datum::Value)
+    }
+
+    pub fn node(node: Option<NodeId>) -> Datum<'a> {
+        node.map_or(Datum::Null, Datum::Node)
+    }
+
+    pub fn count(count: usize) -> Datum<'a> {
+        Datum::Number(count as f64)
+    }
+
+    /// The value of a key of a record.
+    pub fn field(self, key: &str) -> Option<Datum<'a>> {
+        let Datum::Record(keys, values) = self else { return None };
+        keys.iter().zip(values).find(|(name, _)| **name == key).map(|(_, value)| value)
+    }
+
+    pub fn texts(texts: impl IntoIterator<Item = String>) -> Datum<'a> {
+        Datum::List(texts.into_iter().map(Datum::Text).collect())
+    }
+}

@@ -1,0 +1,130 @@
+//! Where pipes end: dead ends, drains, vents and bleeds.
+//!
+//! Elevation is unknown on a drawing: a drain and a vent look alike unless a word tells them apart.
+
+use super::{Datum, Pay};
+use crate::error::Result;
+use crate::graph::adjacency::{NONE, NodeId};
+use crate::graph::config::{Names, Role, snake_case};
+use crate::graph::plant::Plant;
+use crate::graph::topology::{Dir, Over};
+use crate::value::Value;
+
+/// A branch that leads to nothing: from the item that it leaves, by its items, to its end.
+#[derive(Clone, Debug)]
+pub(crate) struct DeadEnd {
+    /// The item that the branch leaves; `NONE` where it hangs on nothing.
+    pub at: NodeId,
+    /// From next to `at` to the end.
+    pub items: Vec<NodeId>,
+    pub class: &'static str,
+}
+
+const DEAD_END: &[&str] = &["at", "end", "items", "class"];
+
+/// All branches that reach no equipment, no junction and no other sheet.
+pub(crate) fn dead_ends(plant: &Plant<'_>, pay: Pay<'_>) -> Result<Vec<DeadEnd>> {
+    let topology = &plant.topology;
+    let mut found = Vec::new();
+    for node in 0..topology.node_count() as u32 {
+        pay(1)?;
+        let ends_here = topology.flow_degree(node) == 1 && !topology.is_equipment(node);
+        if ends_here && topology.roles[node as usize] != Role::OffPage {
+            found.extend(branch_to(plant, node, pay)?);
+        }
+    }
+    Ok(found)
+}
+
+/// The branch that ends at a node. Nothing where it comes from the far side of another dead end that stands first.
+fn branch_to(plant: &Plant<'_>, end: NodeId, pay: Pay<'_>) -> Result<Option<DeadEnd>> {
+    let topology = &plant.topology;
+    let table = topology.table(Over::Flow, Dir::Both);
+    let mut items = vec![end];
+    let (mut node, mut before) = (end, NONE);
+    loop {
+        pay(1)?;
+        let Some(next) = table.nodes(node).iter().copied().find(|next| *next != before) else {
+            // A pipe between two ends: named once, at its first end.
+            let is_first = end <= node;
+            items.reverse();
+            return Ok(is_first.then(|| DeadEnd { at: NONE, class: class_of(plant, &items, end), items }));
+        };
+        let is_branching = table.degree(next) > 2 || topology.is_equipment(next);
+        let is_stop = is_branching || topology.roles[next as usize] == Role::OffPage;
+        if is_stop || items.len() > topology.node_count() {
+            items.reverse();
+            return Ok(Some(DeadEnd { at: next, class: class_of(plant, &items, end), items }));
+        }
+        items.push(next);
+        (before, node) = (node, next);
+    }
+}
+
+/// What a dead end is for, by its items and words.
+fn class_of(plant: &Plant<'_>, items: &[NodeId], end: NodeId) -> &'static str {
+    let topology = &plant.topology;
+    let has_valve = items.iter().any(|item| topology.roles[*item as usize] == Role::Barrier);
+    let carries_sensor = items.iter().any(|item| carries_instrument(plant, *item));
+    let is_blind = topology.roles[end as usize] == Role::PositiveBarrier;
+    let words: String = items.iter().map(|item| words_of(plant, *item)).collect();
+    match () {
+        () if words.contains("drain") => "drain",
+        () if words.contains("vent") && !words.contains("prevent") => "vent",
+        () if carries_sensor => "instrument_connection",
+        () if has_valve && !is_blind => "drain_or_vent",
+        () => "plugged",
+    }
+}
+
+fn words_of(plant: &Plant<'_>, node: NodeId) -> String {
+    let texts = [Names::Tag, Names::Class].map(|names| plant.of_node(node, names).and_then(Value::as_str));
+    let object = plant.node(node).as_object();
+    let others = ["label", "component_class", "description"].map(|key| object?.get(key)?.as_str());
+    let texts = texts.into_iter().chain(others).flatten();
+    texts.map(|text| format!(" {}", snake_case(text))).collect()
+}
+
+/// Whether an instrument is joined to an item, or is it.
+pub(crate) fn carries_instrument(plant: &Plant<'_>, node: NodeId) -> bool {
+    let topology = &plant.topology;
+    let is_instrument = |node: &NodeId| topology.roles[*node as usize] == Role::Instrument;
+    is_instrument(&node) || topology.table(Over::All, Dir::Both).nodes(node).iter().any(is_instrument)
+}
+
+/// Whether a valve, come to from one side, leads to nothing: a drain, a vent or a bleed.
+pub(crate) fn is_bleed(plant: &Plant<'_>, valve: NodeId, before: NodeId) -> bool {
+    const FAR: usize = 10;
+    let topology = &plant.topology;
+    let (mut node, mut before) = (valve, before);
+    if before == NONE {
+        return false;
+    }
+    for _ in 0..FAR {
+        let mut next = topology.table(Over::Flow, Dir::Both).nodes(node).iter().copied().filter(|next| *next != before);
+        match (next.next(), next.next()) {
+            (None, _) => return !topology.is_equipment(node) && topology.roles[node as usize] != Role::OffPage,
+            (Some(only), None) => (before, node) = (node, only),
+            _ => return false,
+        }
+    }
+    false
+}
+
+/// Whether an item makes sense only between two pipes: a valve, a reducer, a tee.
+pub(crate) fn stands_in_line(plant: &Plant<'_>, node: NodeId) -> bool {
+    match plant.topology.roles[node as usize] {
+        Role::Barrier | Role::Control | Role::OneWay | Role::Relief | Role::SizeBreak | Role::Junction => true,
+        Role::None => words_of(plant, node).contains("valve"),
+        _ => false,
+    }
+}
+
+/// Dead ends as rows.
+pub(crate) fn rows<'a>(ends: &[DeadEnd], keeps: impl Fn(&DeadEnd) -> bool) -> Datum<'a> {
+    let row = |end: &DeadEnd| {
+        let last = end.items.last().copied().unwrap_or(NONE);
+        vec![Datum::Node(end.at), Datum::Node(last), Datum::Nodes(end.items.clone()), Datum::Word(end.class)]
+    };
+    Datum::Table(DEAD_END, ends.iter().filter(|end| keeps(end)).map(row).collect())
+}

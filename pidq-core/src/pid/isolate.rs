@@ -1,0 +1,481 @@
+//! Which valves separate an item from the rest of the drawing, and where it stays open.
+//!
+//! Candidate points on the drawing, not an isolation certificate. Pressure ignores arrows, so branches are followed both
+//! ways. Whatever does not close for certain is passed and named; a branch that ends without a barrier is an answer of
+//! its own, never left out.
+
+use hashbrown::{HashMap, HashSet};
+
+use super::Datum;
+use super::ends::{is_bleed, stands_in_line};
+use crate::error::Result;
+use crate::graph::adjacency::{EdgeId, NONE, NodeId};
+use crate::graph::config::{Names, Role};
+use crate::graph::plant::Plant;
+use crate::graph::topology::{Dir, Link, Over};
+use crate::graph::walk::{Guide, Pass};
+use crate::value::Value;
+
+/// What may serve as a barrier, and how far a branch is followed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Terms {
+    pub accept_conditional: bool,
+    pub accept_one_way: bool,
+    pub accept_relief: bool,
+    pub pass: Pass,
+    pub depth: u32,
+    /// Other equipment is taken in where a branch ends at it.
+    pub grows: bool,
+}
+
+impl Default for Terms {
+    fn default() -> Self {
+        Terms {
+            accept_conditional: false,
+            accept_one_way: false,
+            accept_relief: false,
+            pass: Pass::None,
+            depth: 200,
+            grows: false,
+        }
+    }
+}
+
+const RESULT: &[&str] = &[
+    "target",
+    "barriers",
+    "unresolved",
+    "inside",
+    "conditional",
+    "relief",
+    "bleeds",
+    "dead_ends",
+    "swallowed",
+    "data_gaps",
+    "complete",
+];
+const BARRIER: &[&str] = &["node", "port", "ports", "path", "kind", "method", "closed", "fail_action"];
+const UNRESOLVED: &[&str] = &["port", "kind", "at", "path", "partner"];
+const GAP: &[&str] = &["kind", "at", "edge"];
+
+/// A node on a branch.
+struct Place {
+    node: NodeId,
+    /// The place before; `NONE` at a port of the target.
+    from: u32,
+    /// The place of the port that the branch begins at.
+    port: u32,
+    depth: u32,
+    /// The branch ends here.
+    is_end: bool,
+}
+
+/// A barrier, the ports of the branches that it ends, and the place where it was met first.
+struct Barrier {
+    place: u32,
+    ports: Vec<NodeId>,
+    kind: &'static str,
+}
+
+/// A branch that stays open.
+struct Open {
+    place: u32,
+    kind: &'static str,
+    at: NodeId,
+}
+
+/// Something that the drawing does not say.
+struct Gap {
+    kind: &'static str,
+    at: NodeId,
+    edge: EdgeId,
+}
+
+/// What a node does to a branch.
+enum Verdict {
+    Ends(&'static str),
+    Passes,
+    Stays(&'static str, NodeId),
+}
+
+struct Isolation<'p, 'a> {
+    plant: &'p Plant<'a>,
+    terms: Terms,
+    places: Vec<Place>,
+    /// By node: whether a branch has come to it.
+    seen: HashSet<NodeId>,
+    targets: HashSet<NodeId>,
+    inside: Vec<NodeId>,
+    barriers: Vec<Barrier>,
+    /// By node: its barrier.
+    barrier_of: HashMap<NodeId, usize>,
+    open: Vec<Open>,
+    conditional: Vec<NodeId>,
+    relief: Vec<NodeId>,
+    dead_ends: Vec<NodeId>,
+    swallowed: Vec<NodeId>,
+    gaps: Vec<Gap>,
+}
+
+/// Follows every branch of some items to its barrier. `guide` says which nodes are barriers beside those of the roles.
+pub(crate) fn isolate<'a, G: Guide>(
+    plant: &Plant<'a>,
+    targets: &[NodeId],
+    terms: Terms,
+    guide: &mut G,
+) -> Result<Datum<'a>> {
+    let mut isolation = Isolation {
+        plant,
+        terms,
+        places: Vec::new(),
+        seen: HashSet::new(),
+        targets: targets.iter().copied().collect(),
+        inside: Vec::new(),
+        barriers: Vec::new(),
+        barrier_of: HashMap::new(),
+        open: Vec::new(),
+        conditional: Vec::new(),
+        relief: Vec::new(),
+        dead_ends: Vec::new(),
+        swallowed: Vec::new(),
+        gaps: Vec::new(),
+    };
+    for target in targets {
+        isolation.take_in(*target);
+    }
+    isolation.follow(guide)?;
+    isolation.find_dangling(guide)?;
+    Ok(isolation.result(targets))
+}
+
+impl Isolation<'_, '_> {
+    /// An item and its ports belong to the volume; branches begin at them.
+    fn take_in(&mut self, item: NodeId) {
+        let topology = &self.plant.topology;
+        let ports = topology.ports.nodes(item);
+        let begins = |node: NodeId| topology.flow_degree(node) > 0;
+        let nodes: Vec<NodeId> = std::iter::once(item).chain(ports.iter().copied()).collect();
+        if !nodes.iter().any(|node| begins(*node)) {
+            self.gaps.push(Gap { kind: "unconnected", at: item, edge: NONE });
+        }
+        for node in nodes {
+            if !self.seen.insert(node) {
+                continue;
+            }
+            self.inside.push(node);
+            if begins(node) {
+                let place = self.places.len() as u32;
+                self.places.push(Place { node, from: NONE, port: place, depth: 0, is_end: false });
+            } else if node != item && self.is_spare(node) {
+                self.gaps.push(Gap { kind: "unconnected_nozzle", at: node, edge: NONE });
+            }
+        }
+    }
+
+    /// Whether a nozzle has no pipe, no instrument and is no manhole: its connection may have been lost.
+    fn is_spare(&self, port: NodeId) -> bool {
+        let topology = &self.plant.topology;
+        let others = topology.table(Over::All, Dir::Both).edges(port).iter();
+        let is_used = others.map(|edge| topology.links[*edge as usize]).any(|link| {
+            !link.has(Link::PART)
+                && !link.has(Link::ZONE)
+                && !link.has(Link::MEMBER)
+                && !link.has(Link::MEMBER_REVERSED)
+        });
+        let is_manhole = self.plant.class(port).is_some_and(|class| class.to_lowercase().contains("manhole"));
+        !is_used && !is_manhole
+    }
+
+    fn follow<G: Guide>(&mut self, guide: &mut G) -> Result<()> {
+        let mut at = 0;
+        while at < self.places.len() {
+            self.leave(at as u32, guide)?;
+            at += 1;
+        }
+        Ok(())
+    }
+
+    /// Looks at the neighbours of a place.
+    fn leave<G: Guide>(&mut self, at: u32, guide: &mut G) -> Result<()> {
+        let node = self.places[at as usize].node;
+        let table = self.plant.topology.table(Over::Flow, Dir::Both);
+        guide.pay(1 + table.degree(node) as u64)?;
+        if self.places[at as usize].is_end {
+            return Ok(());
+        }
+        if self.places[at as usize].depth >= self.terms.depth {
+            self.open.push(Open { place: at, kind: "limit", at: node });
+            return Ok(());
+        }
+        for next in table.nodes(node) {
+            self.meet(at, *next, guide)?;
+        }
+        Ok(())
+    }
+
+    /// A branch comes to a node.
+    fn meet<G: Guide>(&mut self, from: u32, node: NodeId, guide: &mut G) -> Result<()> {
+        let Place { port, depth, .. } = self.places[from as usize];
+        if !self.seen.insert(node) {
+            self.note_port(node, port);
+            return Ok(());
+        }
+        let place = self.places.len() as u32;
+        let verdict = self.judge(node, guide)?;
+        self.places.push(Place { node, from, port, depth: depth + 1, is_end: false });
+        match verdict {
+            Verdict::Passes => self.pass(place),
+            Verdict::Ends(kind) => {
+                let ports = vec![self.places[port as usize].node];
+                self.barrier_of.insert(node, self.barriers.len());
+                self.barriers.push(Barrier { place, ports, kind });
+                self.places[place as usize].is_end = true;
+            }
+            Verdict::Stays("equipment", equipment) if self.passes_equipment() => self.enter(place, equipment),
+            Verdict::Stays(kind, at) => {
+                self.open.push(Open { place, kind, at });
+                self.places[place as usize].is_end = true;
+            }
+        }
+        Ok(())
+    }
+
+    /// A barrier that several branches end at is one row with all their ports.
+    fn note_port(&mut self, node: NodeId, port: u32) {
+        let port = self.places[port as usize].node;
+        let barrier = self.barrier_of.get(&node).map(|at| &mut self.barriers[*at]);
+        if let Some(barrier) = barrier.filter(|barrier| !barrier.ports.contains(&port)) {
+            barrier.ports.push(port);
+        }
+    }
+
+    fn judge<G: Guide>(&mut self, node: NodeId, guide: &mut G) -> Result<Verdict> {
+        let topology = &self.plant.topology;
+        if guide.ends_at(node)? {
+            return Ok(Verdict::Ends("barrier"));
+        }
+        if let Some(owner) = topology.owner(node) {
+            return Ok(if self.targets.contains(&owner) {
+                Verdict::Passes
+            } else {
+                Verdict::Stays("equipment", owner)
+            });
+        }
+        Ok(match topology.roles[node as usize] {
+            Role::PositiveBarrier => Verdict::Ends("positive_barrier"),
+            Role::Barrier => Verdict::Ends("barrier"),
+            Role::Control => self.note_conditional(node),
+            Role::OneWay if self.terms.accept_one_way => Verdict::Ends("one_way"),
+            Role::Relief => self.note_relief(node),
+            Role::Equipment => Verdict::Stays("equipment", node),
+            Role::OffPage if topology.flow_degree(node) < 2 => Verdict::Stays("off_page_connector", node),
+            Role::OpenEnd => Verdict::Stays("open_end", node),
+            _ => Verdict::Passes,
+        })
+    }
+
+    fn note_conditional(&mut self, node: NodeId) -> Verdict {
+        self.conditional.push(node);
+        if self.terms.accept_conditional { Verdict::Ends("conditional") } else { Verdict::Passes }
+    }
+
+    fn note_relief(&mut self, node: NodeId) -> Verdict {
+        self.relief.push(node);
+        if self.terms.accept_relief { Verdict::Ends("relief") } else { Verdict::Passes }
+    }
+
+    /// A passed item is inside the volume. Where nothing leads on from it, either the line ends or the drawing does.
+    fn pass(&mut self, place: u32) {
+        let node = self.places[place as usize].node;
+        self.inside.push(node);
+        let degree = self.plant.topology.flow_degree(node);
+        if degree < drawn_ports(self.plant, node).unwrap_or(if stands_in_line(self.plant, node) { 2 } else { 0 }) {
+            self.gaps.push(Gap { kind: "free_port", at: node, edge: NONE });
+            self.open.push(Open { place, kind: "free_port", at: node });
+        } else if degree < 2 {
+            self.dead_ends.push(node);
+        }
+    }
+
+    fn passes_equipment(&self) -> bool {
+        self.terms.grows || self.terms.pass != Pass::None
+    }
+
+    /// Goes on through equipment: by the ports on the same side, or by all where it is taken in.
+    fn enter(&mut self, place: u32, equipment: NodeId) {
+        let topology = &self.plant.topology;
+        let Place { node, port, depth, .. } = self.places[place as usize];
+        if self.terms.grows && !self.swallowed.contains(&equipment) {
+            self.swallowed.push(equipment);
+        }
+        let side = topology.zone(node);
+        let is_open =
+            |other: &NodeId| self.terms.grows || self.terms.pass == Pass::Any || topology.zone(*other) == side;
+        let ports: Vec<NodeId> = topology.ports.nodes(equipment).iter().copied().filter(is_open).collect();
+        self.inside.push(node);
+        if node != equipment && self.seen.insert(equipment) {
+            self.inside.push(equipment);
+        }
+        for other in ports {
+            if self.seen.insert(other) {
+                self.inside.push(other);
+                self.places.push(Place { node: other, from: place, port, depth: depth + 1, is_end: false });
+            }
+        }
+    }
+
+    /// Edges at the volume whose other end names no node.
+    fn find_dangling<G: Guide>(&mut self, guide: &mut G) -> Result<()> {
+        let topology = &self.plant.topology;
+        guide.pay(topology.edge_count() as u64 / 16)?;
+        let inside: HashSet<NodeId> = self.inside.iter().copied().collect();
+        for (edge, ends) in topology.ends.iter().enumerate().filter(|(_, ends)| ends.contains(&NONE)) {
+            let known = ends.iter().find(|end| inside.contains(*end));
+            if let Some(node) = known.filter(|_| topology.links[edge].has(Link::FLOW)) {
+                self.gaps.push(Gap { kind: "dangling_edge", at: *node, edge: edge as u32 });
+            }
+        }
+        Ok(())
+    }
+
+    fn path<'d>(&self, place: u32) -> Datum<'d> {
+        let mut nodes = Vec::new();
+        let mut at = place;
+        while at != NONE {
+            nodes.push(self.places[at as usize].node);
+            at = self.places[at as usize].from;
+        }
+        nodes.reverse();
+        Datum::Nodes(nodes)
+    }
+}
+
+impl<'a> Isolation<'_, 'a> {
+    fn result(&self, targets: &[NodeId]) -> Datum<'a> {
+        let target = match targets {
+            [target] => Datum::Node(*target),
+            several => Datum::Nodes(several.into()),
+        };
+        let barriers = self.barriers.iter().map(|barrier| self.barrier(barrier)).collect();
+        let open = self.open.iter().map(|open| self.open_branch(open)).collect();
+        let gap = |gap: &Gap| vec![Datum::Word(gap.kind), Datum::Node(gap.at), Datum::Edge(gap.edge)];
+        let bleeds = self.barriers.iter().filter(|barrier| self.is_bleed(barrier));
+        Datum::Record(
+            RESULT,
+            vec![
+                target,
+                Datum::Table(BARRIER, barriers),
+                Datum::Table(UNRESOLVED, open),
+                Datum::Nodes(self.inside.clone()),
+                Datum::Nodes(self.conditional.clone()),
+                Datum::Nodes(self.relief.clone()),
+                Datum::Nodes(bleeds.map(|barrier| self.places[barrier.place as usize].node).collect()),
+                Datum::Nodes(self.dead_ends.clone()),
+                Datum::Nodes(self.swallowed.clone()),
+                Datum::Table(GAP, self.gaps.iter().map(gap).collect()),
+                Datum::Bool(self.open.is_empty() && self.gaps.is_empty()),
+            ],
+        )
+    }
+
+    fn barrier(&self, barrier: &Barrier) -> Vec<Datum<'a>> {
+        let node = self.places[barrier.place as usize].node;
+        vec![
+            Datum::Node(node),
+            Datum::Node(barrier.ports[0]),
+            Datum::Nodes(barrier.ports.clone()),
+            self.path(barrier.place),
+            Datum::Word(barrier.kind),
+            Datum::Word(self.method(barrier)),
+            Datum::Bool(is_closed(self.plant, node)),
+            Datum::value(self.plant.of_node(node, Names::FailAction)),
+        ]
+    }
+
+    fn open_branch(&self, open: &Open) -> Vec<Datum<'a>> {
+        let port = self.places[open.place as usize].port;
+        let cross_page = || self.plant.node(open.at).as_object().and_then(|object| object.get("cross_page"));
+        let partner = (open.kind == "off_page_connector").then(cross_page).flatten();
+        vec![
+            Datum::Node(self.places[port as usize].node),
+            Datum::Word(open.kind),
+            Datum::Node(open.at),
+            self.path(open.place),
+            Datum::value(partner),
+        ]
+    }
+
+    /// A drain or vent of the volume: its valve leads to nothing.
+    fn is_bleed(&self, barrier: &Barrier) -> bool {
+        let Place { node, from, .. } = self.places[barrier.place as usize];
+        let before = self.places.get(from as usize).map_or(NONE, |place| place.node);
+        is_bleed(self.plant, node, before)
+    }
+
+    /// How a branch is closed, by what is drawn at its barrier and beyond.
+    fn method(&self, barrier: &Barrier) -> &'static str {
+        let Place { node, from, .. } = self.places[barrier.place as usize];
+        if self.plant.topology.roles[node as usize] == Role::PositiveBarrier {
+            return "positive";
+        }
+        let before = self.places.get(from as usize).map_or(NONE, |place| place.node);
+        match (self.beyond(node, before), self.has_bleed_before(from)) {
+            ((true, true), _) => "double_block_bleed",
+            ((true, false), _) => "double_block",
+            ((false, true), _) | (_, true) => "block_bleed",
+            _ => "single",
+        }
+    }
+
+    /// Whether a second barrier follows in series, and whether a bleed branches off before it.
+    fn beyond(&self, barrier: NodeId, before: NodeId) -> (bool, bool) {
+        const FAR: usize = 20;
+        let topology = &self.plant.topology;
+        let (mut node, mut before, mut bled) = (barrier, before, false);
+        for _ in 0..FAR {
+            let next = topology.table(Over::Flow, Dir::Both).nodes(node).iter().filter(|next| **next != before);
+            let (bleeds, rest): (Vec<NodeId>, Vec<NodeId>) = next.partition(|next| self.leads_to_bleed(**next, node));
+            bled |= !bleeds.is_empty();
+            let [only] = rest.as_slice() else { return (false, bled) };
+            if topology.is_equipment(*only) {
+                return (false, bled);
+            }
+            match topology.roles[*only as usize] {
+                Role::Barrier | Role::PositiveBarrier => return (true, bled),
+                Role::Control | Role::OffPage | Role::OpenEnd | Role::Relief => return (false, bled),
+                _ => (before, node) = (node, *only),
+            }
+        }
+        (false, bled)
+    }
+
+    /// Whether a bleed branches off the last item before a barrier.
+    fn has_bleed_before(&self, place: u32) -> bool {
+        let Some(Place { node, from, .. }) = self.places.get(place as usize) else { return false };
+        let before = self.places.get(*from as usize).map_or(NONE, |place| place.node);
+        let is_junction = self.plant.topology.roles[*node as usize] == Role::Junction;
+        let next = self.plant.topology.table(Over::Flow, Dir::Both).nodes(*node).iter();
+        is_junction && next.filter(|next| **next != before).any(|next| self.leads_to_bleed(*next, *node))
+    }
+
+    fn leads_to_bleed(&self, node: NodeId, before: NodeId) -> bool {
+        let is_valve = self.plant.topology.roles[node as usize] == Role::Barrier;
+        is_valve && is_bleed(self.plant, node, before)
+    }
+}
+
+/// Whether the drawing says that a valve is normally closed.
+pub(crate) fn is_closed(plant: &Plant<'_>, node: NodeId) -> bool {
+    let position = plant.of_node(node, Names::NormalPosition).and_then(Value::as_str);
+    position.is_some_and(|position| plant.topology.config.has(Names::Closed, position))
+}
+
+/// How many process ports an item has, where it lists them.
+pub(crate) fn drawn_ports(plant: &Plant<'_>, node: NodeId) -> Option<usize> {
+    let ports = plant.node(node).as_object()?.get("ports")?.as_array()?;
+    let is_process = |port: &Value<'_>| match port.as_object().and_then(|port| port.get("type")) {
+        Some(Value::String(kind)) => kind == "process",
+        _ => true,
+    };
+    Some(ports.iter().filter(is_process).count())
+}

@@ -1,0 +1,379 @@
+//! How a plant divides: what a boundary encloses, what holds it together, ways around an item, sections for a review.
+
+use hashbrown::{HashMap, HashSet};
+
+use super::{Datum, Pay};
+use crate::error::Result;
+use crate::graph::adjacency::{EdgeId, NONE, NodeId};
+use crate::graph::config::{Names, Role, snake_case};
+use crate::graph::index::Key;
+use crate::graph::parts::{Unions, cut_points as cuts, strong_parts};
+use crate::graph::plant::Plant;
+use crate::graph::routes;
+use crate::graph::topology::{Dir, Link, Over, Topology};
+use crate::graph::walk::{self, Guide, Pass, Rules, Space};
+use crate::value::Value;
+
+/// A walk against and along the flow, through equipment or not.
+fn rules(dir: Dir, pass: Pass) -> Rules {
+    Rules { over: Over::Flow, dir, pass, depth: u32::MAX }
+}
+
+/// A guide that ends branches at some nodes and enters none of some others.
+struct Fence<'f, 'p> {
+    pay: Pay<'p>,
+    ends: &'f HashSet<NodeId>,
+    avoided: &'f HashSet<NodeId>,
+}
+
+impl Guide for Fence<'_, '_> {
+    fn pay(&mut self, units: u64) -> Result<()> {
+        (self.pay)(units)
+    }
+
+    fn enters(&mut self, node: NodeId) -> Result<bool> {
+        Ok(!self.avoided.contains(&node))
+    }
+
+    fn ends_at(&mut self, node: NodeId) -> Result<bool> {
+        Ok(self.ends.contains(&node))
+    }
+}
+
+/// What is reached from some items without going beyond the stops.
+pub(crate) fn boundary<'a>(plant: &Plant<'a>, inside: &[NodeId], stops: &[NodeId], pay: Pay<'_>) -> Result<Datum<'a>> {
+    const KEYS: &[&str] = &["inside", "boundary", "unused", "leaks"];
+    let topology = &plant.topology;
+    let ends: HashSet<NodeId> = stops.iter().copied().collect();
+    let rules = rules(Dir::Both, Pass::Any);
+    let starts: Vec<NodeId> = inside.iter().copied().chain(walk::starts(topology, &rules, inside)).collect();
+    let mut fence = Fence { pay, ends: &ends, avoided: &HashSet::new() };
+    let steps = walk::walk(topology, &mut Space::default(), &starts, &rules, &mut fence)?;
+    let reached: Vec<NodeId> = steps.iter().filter(|step| step.is_shown()).map(|step| step.node).collect();
+    let is_leak = |node: &NodeId| matches!(topology.roles[*node as usize], Role::OffPage | Role::OpenEnd);
+    let (met, within): (Vec<NodeId>, Vec<NodeId>) = reached.iter().partition(|node| ends.contains(*node));
+    let unused = stops.iter().copied().filter(|stop| !met.contains(stop)).collect();
+    let leaks = within.iter().copied().filter(is_leak).collect();
+    Ok(Datum::Record(KEYS, [within, met, unused, leaks].map(Datum::Nodes).into()))
+}
+
+/// The items without which a connected part of the plant would fall apart, in the order of the document.
+pub(crate) fn cut_points<'a>(plant: &Plant<'a>, pay: Pay<'_>) -> Result<Datum<'a>> {
+    let topology = &plant.topology;
+    if topology.ports.arc_count() == 0 {
+        let is_cut = cuts(topology.table(Over::Flow, Dir::Both), pay)?;
+        return Ok(Datum::Nodes((0..topology.node_count() as u32).filter(|node| is_cut[*node as usize]).collect()));
+    }
+    let starts: Vec<NodeId> =
+        (0..topology.node_count() as u32).filter(|node| topology.flow_degree(*node) > 0).collect();
+    let rules = rules(Dir::Both, Pass::Any);
+    let reach = walk::reach(topology, &starts, &[], &rules, &mut walk::Payer(pay))?;
+    let is_cut = cuts(&reach, pay)?;
+    let mut nodes: Vec<NodeId> = (0..reach.len()).filter(|at| is_cut[*at]).map(|at| reach.nodes[at]).collect();
+    nodes.sort_unstable();
+    nodes.dedup();
+    Ok(Datum::Nodes(nodes))
+}
+
+/// The ways around some items: from what feeds one to what it feeds, not through it and not through equipment.
+pub(crate) fn bypasses<'a>(plant: &Plant<'a>, items: &[NodeId], pay: Pay<'_>) -> Result<Datum<'a>> {
+    const KEYS: &[&str] = &["item", "from", "to", "nodes", "edges", "valves"];
+    let topology = &plant.topology;
+    let mut rows = Vec::new();
+    for item in items {
+        let before = topology.table(Over::Flow, Dir::Up).nodes(*item);
+        let after = topology.table(Over::Flow, Dir::Down).nodes(*item);
+        let pairs = before.iter().flat_map(|from| after.iter().map(move |to| (*from, *to)));
+        for (from, to) in pairs.filter(|(from, to)| from != to) {
+            let avoided: HashSet<NodeId> = [*item].into_iter().collect();
+            let mut fence = Fence { pay, ends: &HashSet::new(), avoided: &avoided };
+            let reach = walk::reach(topology, &[from], &[to], &rules(Dir::Both, Pass::None), &mut fence)?;
+            let targets = reach.mark(&[to]);
+            let Some(route) = routes::shortest(&reach, &targets, pay)? else { continue };
+            let nodes: Vec<NodeId> = route.numbers(&reach).iter().map(|number| reach.nodes[*number as usize]).collect();
+            let edges = route.arcs.iter().map(|arc| reach.arc(*arc as usize).1).collect();
+            let valves = nodes.iter().copied().filter(|node| topology.roles[*node as usize].closes()).collect();
+            let ends = [*item, from, to].map(Datum::Node);
+            rows.push(
+                ends.into_iter().chain([Datum::Nodes(nodes), Datum::Edges(edges), Datum::Nodes(valves)]).collect(),
+            );
+        }
+    }
+    Ok(Datum::Table(KEYS, rows))
+}
+
+/// The parts of the plant in which something flows in circles: their items, their equipment, and the edges that lead
+/// back to an item that was passed before.
+pub(crate) fn recycles<'a>(plant: &Plant<'a>, pay: Pay<'_>) -> Result<Datum<'a>> {
+    const KEYS: &[&str] = &["equipment", "items", "returns"];
+    let topology = &plant.topology;
+    let table = topology.table(Over::Flow, Dir::Down);
+    let starts: Vec<NodeId> = (0..topology.node_count() as u32).filter(|node| table.degree(*node) > 0).collect();
+    let reach = walk::reach(topology, &starts, &[], &rules(Dir::Down, Pass::Zone), &mut walk::Payer(pay))?;
+    let parts = strong_parts(&reach, pay)?;
+    let returns = returning(&reach, &parts, pay)?;
+    let mut groups: HashMap<u32, Vec<u32>> = HashMap::new();
+    for (number, part) in parts.iter().enumerate() {
+        groups.entry(*part).or_default().push(number as u32);
+    }
+    let mut groups: Vec<Vec<u32>> = groups.into_values().filter(|group| group.len() > 1).collect();
+    groups.sort_unstable();
+    let row = |group: &Vec<u32>| {
+        let mut items: Vec<NodeId> = group.iter().map(|number| reach.nodes[*number as usize]).collect();
+        items.sort_unstable();
+        items.dedup();
+        let mut equipment: Vec<NodeId> =
+            items.iter().filter(|node| topology.is_equipment(**node)).map(|node| topology.holder(*node)).collect();
+        equipment.sort_unstable();
+        equipment.dedup();
+        let back = returns.iter().filter(|(part, _)| *part == parts[group[0] as usize]).map(|(_, edge)| *edge);
+        let back: Vec<EdgeId> = back.filter(|edge| *edge != NONE).collect();
+        vec![Datum::Nodes(equipment), Datum::Nodes(items), Datum::Edges(back)]
+    };
+    Ok(Datum::Table(KEYS, groups.iter().map(row).collect()))
+}
+
+/// By part: the edges that lead back to a number that is still on the way, depth first.
+fn returning(reach: &walk::Reach, parts: &[u32], pay: Pay<'_>) -> Result<Vec<(u32, EdgeId)>> {
+    /// How far a number is: not met, on the way, done.
+    #[derive(Clone, Copy, PartialEq)]
+    enum Met {
+        No,
+        OnTheWay,
+        Done,
+    }
+    let mut met = vec![Met::No; reach.len()];
+    let mut back = Vec::new();
+    for root in 0..reach.len() as u32 {
+        if met[root as usize] != Met::No {
+            continue;
+        }
+        let mut way = vec![(root, reach.range(root).start)];
+        met[root as usize] = Met::OnTheWay;
+        while let Some((number, arc)) = way.pop() {
+            pay(1)?;
+            if arc == reach.range(number).end {
+                met[number as usize] = Met::Done;
+                continue;
+            }
+            way.push((number, arc + 1));
+            let (head, edge) = reach.arc(arc);
+            match met[head as usize] {
+                Met::No => {
+                    met[head as usize] = Met::OnTheWay;
+                    way.push((head, reach.range(head).start));
+                }
+                Met::OnTheWay => back.push((parts[head as usize], edge)),
+                Met::Done => {}
+            }
+        }
+    }
+    Ok(back)
+}
+
+/// The plant as equipment and ends of the sheet, joined by what lies between: a graph of its own.
+pub(crate) fn equipment_graph<'a>(plant: &Plant<'a>, pay: Pay<'_>) -> Result<Datum<'a>> {
+    const KEYS: &[&str] = &["nodes", "edges"];
+    const EDGE: &[&str] = &["from", "to", "items", "lines"];
+    let topology = &plant.topology;
+    let is_end =
+        |node: &NodeId| matches!(topology.roles[*node as usize], Role::Equipment | Role::OffPage | Role::OpenEnd);
+    let nodes: Vec<NodeId> = (0..topology.node_count() as u32).filter(is_end).collect();
+    let rules = rules(Dir::Down, Pass::None);
+    let mut space = Space::default();
+    let mut rows = Vec::new();
+    for from in &nodes {
+        let starts = walk::starts(topology, &rules, &[*from]);
+        let ends: HashSet<NodeId> =
+            nodes.iter().copied().filter(|node| topology.roles[*node as usize] != Role::Equipment).collect();
+        let mut fence = Fence { pay, ends: &ends, avoided: &HashSet::new() };
+        let steps = walk::walk(topology, &mut space, &starts, &rules, &mut fence)?;
+        for step in steps.iter().filter(|step| step.depth > 0 && (step.stops || ends.contains(&step.node))) {
+            let way = way_to(&steps, step);
+            let items = way[1..way.len() - 1].iter().map(|step| step.node).collect();
+            let lines = names_of(plant, way[1..].iter().map(|step| step.via), Names::Line);
+            let ends = [*from, topology.holder(step.node)].map(|node| Datum::Value(plant.id(node)));
+            rows.push(ends.into_iter().chain([Datum::Nodes(items), Datum::texts(lines)]).collect());
+        }
+    }
+    Ok(Datum::Record(KEYS, vec![Datum::Nodes(nodes), Datum::Table(EDGE, rows)]))
+}
+
+/// The steps from the start to one.
+fn way_to<'s>(steps: &'s [walk::Step], end: &'s walk::Step) -> Vec<&'s walk::Step> {
+    let mut way = vec![end];
+    let mut at = end.from;
+    while let Some(step) = steps.get(at as usize) {
+        way.push(step);
+        at = step.from;
+    }
+    way.reverse();
+    way
+}
+
+/// The different values of a field of some edges, as texts, in the order of their first appearance.
+pub(crate) fn names_of(plant: &Plant<'_>, edges: impl Iterator<Item = EdgeId>, names: Names) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for edge in edges {
+        let name = plant.of_edge(edge, names).map(crate::value::convert::to_text);
+        if let Some(name) = name.filter(|name| !found.contains(name)) {
+            found.push(name);
+        }
+    }
+    found
+}
+
+/// Where sections of a review end beside equipment and the ends of the sheet.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Cuts {
+    pub control: bool,
+    pub size: bool,
+    pub piping_class: bool,
+    pub fluid: bool,
+}
+
+/// A proposal for the sections of a hazard review: parts of the piping between equipment. `is_minor` tells which
+/// equipment does not end a section.
+pub(crate) fn review_sections<'a>(
+    plant: &Plant<'a>,
+    cuts: Cuts,
+    is_minor: &dyn Fn(NodeId) -> bool,
+    pay: Pay<'_>,
+) -> Result<Datum<'a>> {
+    const KEYS: &[&str] =
+        &["section", "from", "to", "lines", "items", "equipment", "instruments", "safeguards", "design_limits"];
+    let topology = &plant.topology;
+    let mut unions = Unions::new(topology.edge_count());
+    let ends: Vec<bool> =
+        (0..topology.node_count() as u32).map(|node| ends_section(plant, cuts, is_minor, node)).collect();
+    let join = |unions: &mut Unions, edges: &[EdgeId]| {
+        edges.windows(2).for_each(|pair| unions.join(pair[0], pair[1]));
+    };
+    for node in (0..topology.node_count() as u32).filter(|node| !ends[*node as usize]) {
+        let edges = topology.table(Over::Flow, Dir::Both).edges(node);
+        pay(1 + edges.len() as u64)?;
+        join(&mut unions, edges);
+        let ports = topology.ports.nodes(node).iter();
+        let through: Vec<EdgeId> =
+            ports.filter_map(|port| topology.table(Over::Flow, Dir::Both).edges(*port).first().copied()).collect();
+        join(&mut unions, &through);
+    }
+    let mut groups: HashMap<u32, Vec<EdgeId>> = HashMap::new();
+    for edge in topology.edges_of(Link::FLOW) {
+        groups.entry(unions.find(edge)).or_default().push(edge);
+    }
+    let mut groups: Vec<Vec<EdgeId>> = groups.into_values().collect();
+    groups.sort_unstable();
+    let rows = groups.iter().enumerate().map(|(at, edges)| section_row(plant, at + 1, edges, &ends)).collect();
+    Ok(Datum::Table(KEYS, rows))
+}
+
+/// Whether a section ends at a node.
+fn ends_section(plant: &Plant<'_>, cuts: Cuts, is_minor: &dyn Fn(NodeId) -> bool, node: NodeId) -> bool {
+    let topology: &Topology = &plant.topology;
+    let changes = |names: Names| {
+        let edges = topology.table(Over::Flow, Dir::Both).edges(node).iter();
+        let mut values = edges.filter_map(|edge| plant.of_edge(*edge, names).and_then(Key::of));
+        values.next().is_some_and(|first| values.any(|other| other != first))
+    };
+    let is_equipment = topology.is_equipment(node) && !is_minor(topology.holder(node));
+    is_equipment
+        || matches!(topology.roles[node as usize], Role::OffPage | Role::OpenEnd)
+        || cuts.control && topology.roles[node as usize] == Role::Control
+        || cuts.size && changes(Names::Size)
+        || cuts.piping_class && changes(Names::PipingClass)
+        || cuts.fluid && changes(Names::Fluid)
+}
+
+fn section_row<'a>(plant: &Plant<'a>, number: usize, edges: &[EdgeId], ends: &[bool]) -> Vec<Datum<'a>> {
+    let topology = &plant.topology;
+    let is_end = |node: &NodeId| ends[*node as usize];
+    let unique = |nodes: Vec<NodeId>| {
+        let mut seen = HashSet::new();
+        nodes.into_iter().filter(|node| seen.insert(*node)).collect::<Vec<NodeId>>()
+    };
+    let side = |at: usize| unique(edges.iter().map(|edge| topology.flow_ends(*edge)[at]).filter(is_end).collect());
+    let (from, to) = (side(0), side(1));
+    let mut all: Vec<NodeId> = edges.iter().flat_map(|edge| topology.ends[*edge as usize]).collect();
+    all.sort_unstable();
+    all.dedup();
+    let items: Vec<NodeId> = all.iter().copied().filter(|node| !is_end(node)).collect();
+    let equipment =
+        unique(all.iter().filter(|node| topology.is_equipment(**node)).map(|node| topology.holder(*node)).collect());
+    let instruments = unique(items.iter().flat_map(|item| sensed_by(topology, *item)).collect());
+    let guards = |node: &NodeId| matches!(topology.roles[*node as usize], Role::Relief | Role::OneWay);
+    let safeguards = items.iter().copied().filter(guards).collect();
+    let limits = design_limits(plant, items.iter().chain(&equipment).copied());
+    let mut lines = names_of(plant, edges.iter().copied(), Names::Line);
+    lines.sort();
+    vec![
+        Datum::Text(format!("S{number}")),
+        Datum::Nodes(from),
+        Datum::Nodes(to),
+        Datum::texts(lines),
+        Datum::Nodes(items),
+        Datum::Nodes(equipment),
+        Datum::Nodes(instruments),
+        Datum::Nodes(safeguards),
+        limits,
+    ]
+}
+
+/// The instruments that are joined to an item by a signal or by their place.
+fn sensed_by(topology: &Topology, item: NodeId) -> Vec<NodeId> {
+    let near = topology.table(Over::All, Dir::Both).arcs(item);
+    let is_instrument = |(node, edge): &(NodeId, EdgeId)| {
+        topology.roles[*node as usize] == Role::Instrument && !topology.links[*edge as usize].has(Link::FLOW)
+    };
+    near.filter(is_instrument).map(|(node, _)| node).collect()
+}
+
+/// The lowest of the upper and the highest of the lower design limits of some items, by the name of the field.
+fn design_limits<'a>(plant: &Plant<'a>, items: impl Iterator<Item = NodeId>) -> Datum<'a> {
+    let mut limits: Vec<(String, f64)> = Vec::new();
+    for (name, value) in items.flat_map(|item| numbers_of(plant.node(item))) {
+        let snake = snake_case(&name);
+        let is_design = snake.contains("design") && (snake.contains("pressure") || snake.contains("temperature"));
+        if !is_design {
+            continue;
+        }
+        let is_lower = snake.contains("lower") || snake.contains("min");
+        match limits.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, limit)) => *limit = if is_lower { limit.max(value) } else { limit.min(value) },
+            None => limits.push((name, value)),
+        }
+    }
+    Datum::Map(limits.into_iter().map(|(name, value)| (name, Datum::Number(value))).collect())
+}
+
+/// The numbers among the fields and attributes of an item.
+fn numbers_of(item: Value<'_>) -> Vec<(String, f64)> {
+    let Some(object) = item.as_object() else { return Vec::new() };
+    let mut numbers: Vec<(String, f64)> =
+        object.iter().filter_map(|(key, value)| Some((key.into(), value.as_f64()?))).collect();
+    match object.get("attributes") {
+        Some(Value::Object(attributes)) => {
+            numbers.extend(attributes.iter().filter_map(|(key, value)| Some((key.into(), value.as_f64()?))));
+        }
+        Some(Value::Array(attributes)) => {
+            let entry = |entry: Value<'_>| {
+                let entry = entry.as_object()?;
+                let value = entry.get("value")?;
+                let number = value.as_f64().or_else(|| value.as_str()?.parse().ok())?;
+                Some((entry.get("name")?.as_str()?.into(), number))
+            };
+            numbers.extend(attributes.iter().filter_map(entry));
+        }
+        _ => {}
+    }
+    numbers
+}
+
+/// Whether equipment stands in a line rather than at its end: a pump, a filter, a compressor.
+pub(crate) fn is_minor(plant: &Plant<'_>, node: NodeId) -> bool {
+    const MINOR: &[&str] = &["pump", "filter", "strainer", "blower", "fan"];
+    let classes = plant.topology.config.names(Names::Class).iter();
+    let object = plant.node(node).as_object();
+    let classes = classes.filter_map(|name| object?.get(name)?.as_str()).map(snake_case);
+    classes.into_iter().any(|class| MINOR.iter().any(|word| class.contains(word)))
+}
