@@ -4,8 +4,8 @@ use pidq_core::Value;
 
 use crate::error::{Code, Error, Result};
 use crate::import::Imported;
-use crate::proteus;
 use crate::text::decode_plain;
+use crate::{dot, graphml, lines, mermaid, proteus, tables};
 
 /// A format of files.
 #[derive(Debug)]
@@ -50,14 +50,88 @@ pub struct Part {
 }
 
 /// Every format, in the order of the manual.
-pub const FORMATS: &[Format] = &[Format {
-    name: "proteus",
-    media_type: "application/xml",
-    extension: "xml",
-    summary: "Proteus XML 3.3, 4.0 and 4.1, as DEXPI uses it",
-    read: Some(Reader { files: &["drawing.xml"], read: |files| proteus::read(files[0]) }),
-    write: None,
-}];
+pub const FORMATS: &[Format] = &[
+    Format {
+        name: "proteus",
+        media_type: "application/xml",
+        extension: "xml",
+        summary: "Proteus XML 3.3, 4.0 and 4.1, as DEXPI uses it",
+        read: Some(Reader { files: &["drawing.xml"], read: |files| proteus::read(files[0]) }),
+        write: None,
+    },
+    Format {
+        name: "node-link",
+        media_type: "application/json",
+        extension: "json",
+        summary: "node-link JSON, as NetworkX has it, with `edges` or `links`",
+        read: Some(Reader { files: &["graph.json"], read: |files| lines::read_node_link(files[0]) }),
+        write: Some(Writer { files: &["graph.json"], write: lines::write_node_link }),
+    },
+    Format {
+        name: "graphml",
+        media_type: "application/graphml+xml",
+        extension: "graphml",
+        summary: "GraphML with typed keys, for NetworkX, yEd and Gephi",
+        read: Some(Reader { files: &["graph.graphml"], read: |files| graphml::read(files[0]) }),
+        write: Some(Writer { files: &["graph.graphml"], write: graphml::write }),
+    },
+    Format {
+        name: "csv-graph",
+        media_type: "text/csv",
+        extension: "csv",
+        summary: "two tables, of nodes and of edges",
+        read: Some(Reader { files: &["nodes.csv", "edges.csv"], read: |files| tables::read_pair(files[0], files[1]) }),
+        write: Some(Writer { files: &["nodes.csv", "edges.csv"], write: tables::write_pair }),
+    },
+    Format {
+        name: "csv",
+        media_type: "text/csv",
+        extension: "csv",
+        summary: "a list of objects as one table",
+        read: None,
+        write: Some(Writer { files: &["table.csv"], write: tables::write_table }),
+    },
+    Format {
+        name: "xlsx",
+        media_type: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+        extension: "xlsx",
+        summary: "a workbook with one sheet a list",
+        read: None,
+        write: Some(Writer { files: &["tables.xlsx"], write: tables::write_workbook }),
+    },
+    Format {
+        name: "dot",
+        media_type: "text/vnd.graphviz",
+        extension: "dot",
+        summary: "Graphviz, with shapes by class and a frame around each line and equipment",
+        read: None,
+        write: Some(Writer { files: &["graph.dot"], write: dot::write }),
+    },
+    Format {
+        name: "mermaid",
+        media_type: "text/vnd.mermaid",
+        extension: "mmd",
+        summary: "a Mermaid flowchart, for Markdown",
+        read: None,
+        write: Some(Writer { files: &["graph.mmd"], write: mermaid::write }),
+    },
+    Format {
+        name: "neo4j",
+        media_type: "text/csv",
+        extension: "csv",
+        summary: "two tables that `neo4j-admin database import` loads",
+        read: None,
+        write: Some(Writer { files: &["nodes.csv", "rels.csv"], write: tables::write_neo4j }),
+    },
+    Format {
+        name: "ndjson",
+        media_type: "application/x-ndjson",
+        extension: "ndjson",
+        summary: "nodes and edges, one JSON object a line",
+        read: None,
+        write: Some(Writer { files: &["nodes.ndjson", "edges.ndjson"], write: lines::write_lines }),
+    },
+];
 
 impl Format {
     /// The format of this name.

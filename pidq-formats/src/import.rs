@@ -132,8 +132,13 @@ impl Draft {
     /// The document.
     pub fn finish(mut self) -> Imported {
         self.diagnostics.sort_by_key(|diagnostic| diagnostic.finding);
-        let diagnostics = self.diagnostics.iter().map(Diagnostic::json).collect();
-        self.metadata.add("diagnostics", Json::List(diagnostics));
+        let diagnostics: Vec<Json> = self.diagnostics.iter().map(Diagnostic::json).collect();
+        // What was read may bring the findings of an import before this one.
+        let earlier = self.metadata.get("diagnostics").is_some();
+        if !earlier || !diagnostics.is_empty() {
+            let key = if earlier { "diagnostics_of_this_import" } else { "diagnostics" };
+            self.metadata.add(key, Json::List(diagnostics));
+        }
         let mut json = String::from("{\"pid_graph\":{\"nodes\":[");
         write_rows(&self.nodes, &mut json);
         json.push_str("],\"edges\":[");

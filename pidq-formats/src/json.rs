@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use pidq_core::Graph;
+
 /// A JSON value that owns what it holds.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Json {
@@ -12,6 +14,8 @@ pub enum Json {
     Text(String),
     List(Vec<Json>),
     Record(Fields),
+    /// JSON text that was checked.
+    Raw(String),
 }
 
 /// Keys and values in order.
@@ -35,11 +39,17 @@ impl Json {
         Json::Text(text.into())
     }
 
+    /// JSON text as a value.
+    pub fn raw(text: &str) -> Option<Json> {
+        Graph::from_json(text).ok().map(|_| Json::Raw(text.to_owned()))
+    }
+
     /// Appends the value as JSON text. What is written here is nested a fixed number of levels.
     pub fn write(&self, out: &mut String) {
         match self {
             Json::Null => out.push_str("null"),
             Json::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
+            Json::Raw(text) => out.push_str(text),
             Json::Number(digits) => out.push_str(digits),
             Json::Text(text) => quote(text, out),
             Json::List(items) => write_list(items, out),

@@ -26,11 +26,20 @@
 
 #![forbid(unsafe_code)]
 
+mod columns;
+mod dot;
 mod error;
 mod format;
+mod graphml;
 mod import;
 mod json;
+mod lines;
+mod mermaid;
+mod model;
+mod outline;
 mod proteus;
+mod symbols;
+mod tables;
 mod text;
 mod xml;
 

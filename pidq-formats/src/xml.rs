@@ -254,6 +254,24 @@ fn unknown(name: &str) -> Error {
     Error::new(Code::Entity, format!("unknown entity `{name}`"))
 }
 
+/// Text with the characters that XML reserves, and those that it does not have, replaced.
+pub fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '&' => out.push_str("&amp;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            '\n' | '\t' | '\r' => out.push_str(&format!("&#{};", c as u32)),
+            c if c < ' ' || matches!(c, '\u{FFFE}' | '\u{FFFF}') => out.push('\u{FFFD}'),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -314,5 +332,12 @@ mod tests {
         assert_eq!(tree.elements[0].attribute("b").map(str::len), Some(4 << 20));
         let many: String = (0..100_000).map(|n| format!(" a{n}='1'")).collect();
         refused(&format!("<a{many}/>"), Code::TooLarge);
+    }
+
+    #[test]
+    fn what_is_escaped_reads_back() {
+        let text = "a<b>&\"'\n\tü";
+        let tree = read(&format!("<a x=\"{}\"/>", escape(text))).expect("it is XML");
+        assert_eq!(tree.elements[0].attribute("x"), Some(text));
     }
 }

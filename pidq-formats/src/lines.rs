@@ -1,0 +1,113 @@
+//! JSON of other tools: node-link as NetworkX writes and reads it, and one object a line for tools that split files.
+
+use pidq_core::{Graph, Object, Value};
+
+use crate::error::{Code, Error, Result};
+use crate::import::{Draft, Imported};
+use crate::json::{Fields, Json, quote};
+use crate::model::{ENDS, Edge, End, Model};
+use crate::text::decode_plain;
+
+/// Writes nodes and edges, each one a line, with the digits of the document.
+pub fn write_lines(value: Value<'_>) -> Result<Vec<Vec<u8>>> {
+    let model = Model::of(value)?;
+    let lines = |rows: &mut dyn Iterator<Item = Object<'_>>| {
+        let mut out = String::new();
+        for row in rows {
+            compact(&crate::model::json(Value::Object(row)), &mut out);
+            out.push('\n');
+        }
+        out.into_bytes()
+    };
+    let nodes = lines(&mut model.nodes.iter().map(|node| node.fields));
+    Ok(vec![nodes, lines(&mut model.edges.iter().map(|edge| edge.fields))])
+}
+
+/// JSON text without blanks between its parts: what was written on several lines becomes one.
+fn compact(json: &str, out: &mut String) {
+    let (mut in_text, mut escaped) = (false, false);
+    for c in json.chars() {
+        if in_text || !c.is_ascii_whitespace() {
+            out.push(c);
+        }
+        match c {
+            _ if escaped => escaped = false,
+            '\\' if in_text => escaped = true,
+            '"' => in_text = !in_text,
+            _ => {}
+        }
+    }
+}
+
+/// Writes the form that `networkx.node_link_graph(data, edges="edges")` reads.
+pub fn write_node_link(value: Value<'_>) -> Result<Vec<Vec<u8>>> {
+    let model = Model::of(value)?;
+    let mut out = String::from("{\"directed\":true,\"multigraph\":true,\"graph\":");
+    out.push_str(&model.metadata.map_or_else(|| "{}".into(), |fields| crate::model::json(Value::Object(fields))));
+    out.push_str(",\"nodes\":[");
+    for (index, node) in model.nodes.iter().enumerate() {
+        out.push_str(if index > 0 { ",\n" } else { "\n" });
+        let mut fields = Fields(vec![("id".into(), Json::text(&node.name))]);
+        add_rest(&mut fields, node.fields, &["id"]);
+        fields.write(&mut out);
+    }
+    out.push_str("],\"edges\":[");
+    for (index, edge) in model.edges.iter().enumerate() {
+        out.push_str(if index > 0 { ",\n" } else { "\n" });
+        write_link(edge, &mut out);
+    }
+    out.push_str("]}\n");
+    Ok(vec![out.into_bytes()])
+}
+
+fn write_link(edge: &Edge<'_>, out: &mut String) {
+    let name = |end: &End| Json::text(&end.name);
+    let mut fields = Fields(vec![("source".into(), name(&edge.from)), ("target".into(), name(&edge.to))]);
+    // The key tells parallel edges apart; ours have ids.
+    fields.maybe("key", edge.fields.get("id").map(|id| Json::Raw(crate::model::json(id))));
+    add_rest(&mut fields, edge.fields, &["source", "target", "key"]);
+    fields.write(out);
+}
+
+fn add_rest(fields: &mut Fields, object: Object<'_>, without: &[&str]) {
+    for (key, value) in object.iter().filter(|(key, _)| !without.contains(key)) {
+        fields.add(key, Json::Raw(crate::model::json(value)));
+    }
+}
+
+/// Reads node-link JSON: edges under `edges` or `links`, ends under any of the usual names.
+pub fn read_node_link(bytes: &[u8]) -> Result<Imported> {
+    let text = decode_plain(bytes)?;
+    let graph = Graph::from_json(text.into_owned().into_bytes())
+        .map_err(|error| Error::new(Code::NotJson, error.message().to_owned()))?;
+    let root = graph.root();
+    let model = Model::of(root)?;
+    let is_directed = !matches!(root.as_object().and_then(|root| root.get("directed")), Some(Value::Bool(false)));
+    let nodes = model.nodes.iter().map(|node| raw(node.fields)).collect();
+    let mut draft = Draft { nodes, ..Draft::default() };
+    for edge in &model.edges {
+        let mut fields = raw(edge.fields);
+        check_ends(&fields)?;
+        if !is_directed {
+            fields.add_new("direction", Json::text("both"));
+        }
+        draft.edges.push(fields);
+    }
+    draft.metadata = model.metadata.map(raw).unwrap_or_default();
+    Ok(draft.finish())
+}
+
+fn raw(object: Object<'_>) -> Fields {
+    let mut fields = Fields::default();
+    add_rest(&mut fields, object, &[]);
+    fields
+}
+
+fn check_ends(edge: &Fields) -> Result<()> {
+    if ENDS.iter().any(|pair| pair.iter().all(|key| edge.get(key).is_some())) {
+        return Ok(());
+    }
+    let mut text = String::new();
+    quote(edge.0.first().map_or("", |(key, _)| key), &mut text);
+    Err(Error::new(Code::NotGraph, format!("an edge that begins with {text} has no ends: give `source` and `target`")))
+}

@@ -1,0 +1,306 @@
+//! Nodes and edges of a document, as the exports see them: names that are unique, ends that were looked up.
+//!
+//! Knows the field names of the default vocabulary and a few that other tools use. What a field means for the flow is not
+//! known here.
+
+use std::collections::{HashMap, HashSet};
+
+use pidq_core::{Array, Object, Value};
+
+use crate::error::{Code, Error, Result};
+
+/// A graph that is being exported.
+pub struct Model<'a> {
+    pub nodes: Vec<Node<'a>>,
+    pub edges: Vec<Edge<'a>>,
+    pub metadata: Option<Object<'a>>,
+    /// Names of ends that name no node, in the order in which they came.
+    pub ghosts: Vec<String>,
+}
+
+/// A node, with a name that no other node has.
+pub struct Node<'a> {
+    pub name: String,
+    pub fields: Object<'a>,
+}
+
+/// An edge; its ends by name, and by place where they are nodes.
+pub struct Edge<'a> {
+    pub fields: Object<'a>,
+    pub from: End,
+    pub to: End,
+}
+
+/// An end of an edge.
+#[derive(Clone, Debug)]
+pub struct End {
+    pub name: String,
+    pub node: Option<usize>,
+}
+
+const NODE_IDS: &[&str] = &["id", "node_id", "uuid", "externalId", "key"];
+/// Keys of the two ends, tried in this order: the first pair that an edge has both of.
+pub const ENDS: &[[&str; 2]] = &[
+    ["from", "to"],
+    ["source", "target"],
+    ["source_id", "target_id"],
+    ["from_id", "to_id"],
+    ["startNodeId", "endNodeId"],
+    ["start", "end"],
+    ["u", "v"],
+];
+const TAGS: &[&str] = &["tag", "tag_name", "tag_number", "name", "text_associated"];
+const KINDS: &[&str] = &["edge_type", "type", "label"];
+const CLASSES: &[&str] = &["node_classification", "component_class", "sub_class", "class", "label"];
+
+impl<'a> Model<'a> {
+    /// The graph of a document: under `pid_graph`, at the top, or a list of nodes.
+    ///
+    /// # Errors
+    /// `PQ6003` when there is none.
+    pub fn of(value: Value<'a>) -> Result<Model<'a>> {
+        let (nodes, edges, metadata) = parts(value).ok_or_else(|| {
+            Error::new(Code::NotGraph, "the value has no nodes: give a document with `pid_graph`, or `{nodes, edges}`")
+        })?;
+        let mut names = Names::default();
+        let nodes: Vec<Node<'a>> = objects(nodes).map(|fields| names.node(fields)).collect();
+        let mut ghosts = Vec::new();
+        let edges = edges.map(|edges| objects(edges).map(|fields| names.edge(fields, &mut ghosts)).collect());
+        Ok(Model { nodes, edges: edges.unwrap_or_default(), metadata, ghosts })
+    }
+}
+
+type Parts<'a> = (Array<'a>, Option<Array<'a>>, Option<Object<'a>>);
+
+fn parts(value: Value<'_>) -> Option<Parts<'_>> {
+    if let Value::Array(list) = value {
+        return Some((list, None, None));
+    }
+    let document = value.as_object()?;
+    let graph = document.get("pid_graph").and_then(Value::as_object).unwrap_or(document);
+    let nodes = graph.get("nodes").and_then(Value::as_array)?;
+    let edges = graph.get("edges").or_else(|| graph.get("links")).and_then(Value::as_array);
+    let metadata = graph.get("metadata").or_else(|| graph.get("graph")).and_then(Value::as_object);
+    Some((nodes, edges, metadata))
+}
+
+fn objects<'a>(list: Array<'a>) -> impl Iterator<Item = Object<'a>> {
+    list.iter().filter_map(Value::as_object)
+}
+
+/// The names that were given. `1` and `"1"` are two ids; the second one gets another name.
+#[derive(Default)]
+struct Names {
+    taken: HashSet<String>,
+    of_id: HashMap<String, (usize, String)>,
+    count: usize,
+}
+
+impl Names {
+    fn node<'a>(&mut self, fields: Object<'a>) -> Node<'a> {
+        let id = first(fields, NODE_IDS);
+        let wanted = id.map_or_else(|| format!("node-{}", self.count + 1), text);
+        let name = self.free(wanted);
+        if let Some(id) = id {
+            // An id that comes twice means the first node.
+            self.of_id.entry(json(id)).or_insert_with(|| (self.count, name.clone()));
+        }
+        self.count += 1;
+        Node { name, fields }
+    }
+
+    fn free(&mut self, wanted: String) -> String {
+        let mut name = wanted.clone();
+        let mut n = 2;
+        while !self.taken.insert(name.clone()) {
+            name = format!("{wanted}#{n}");
+            n += 1;
+        }
+        name
+    }
+
+    fn edge<'a>(&mut self, fields: Object<'a>, ghosts: &mut Vec<String>) -> Edge<'a> {
+        let pair = ENDS.iter().find(|pair| pair.iter().all(|key| fields.get(key).is_some()));
+        let [from, to] = pair.unwrap_or(&ENDS[0]).map(|key| self.end(fields.get(key), ghosts));
+        Edge { fields, from, to }
+    }
+
+    /// An end is an id, or an object that has one.
+    fn end(&mut self, value: Option<Value<'_>>, ghosts: &mut Vec<String>) -> End {
+        let id = match value {
+            Some(Value::Object(node)) => first(node, NODE_IDS),
+            other => other,
+        };
+        let id = id.unwrap_or(Value::Null);
+        if let Some((node, name)) = self.of_id.get(&json(id)) {
+            return End { name: name.clone(), node: Some(*node) };
+        }
+        let name = if id.is_null() { "nowhere".into() } else { text(id) };
+        if self.taken.insert(name.clone()) {
+            ghosts.push(name.clone());
+        }
+        End { name, node: None }
+    }
+}
+
+impl<'a> Node<'a> {
+    /// What people call it: tag, label, or its name.
+    pub fn title(&self) -> String {
+        let label = || self.fields.get("label").and_then(Value::as_str).filter(|label| !label.is_empty());
+        words(self.fields, TAGS).or_else(label).unwrap_or(&self.name).to_owned()
+    }
+
+    /// All that the node says about its class, in lower case.
+    pub fn class(&self) -> String {
+        let values = CLASSES.iter().filter_map(|key| self.fields.get(key).and_then(Value::as_str));
+        values.collect::<Vec<&str>>().join(" ").to_lowercase()
+    }
+
+    /// Whether it groups others and is nothing on the drawing: a line, a run, a loop, a unit.
+    pub fn is_group(&self) -> bool {
+        const GROUPS: &[&str] = &[
+            "piping_network_system",
+            "piping_network_segment",
+            "instrumentation_loop",
+            "plant_structure_item",
+            "drawing",
+            "pipe_system",
+            "line",
+            "loop",
+            "control_loop",
+            "group",
+        ];
+        self.fields.get("node_type").and_then(Value::as_str).is_some_and(|kind| GROUPS.contains(&kind))
+    }
+}
+
+/// What an edge is for.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Purpose {
+    /// Something flows.
+    Flow,
+    /// Equipment and what belongs to it.
+    Part,
+    /// A group and its members.
+    Member,
+    /// A signal.
+    Signal,
+    /// Anything else.
+    Other,
+}
+
+/// Edge types, by what they are for. A row is found by its whole text.
+const PURPOSES: &[(Purpose, &[&str])] = &[
+    (
+        Purpose::Flow,
+        &[
+            "physically_connected_to",
+            "flow",
+            "flows_to",
+            "connected_to",
+            "connection",
+            "connected",
+            "pipe",
+            "piping",
+            "process",
+            "process_line",
+            "outputs",
+            "inputs",
+            "refers",
+        ],
+    ),
+    (Purpose::Part, &["physically_has_a", "has_nozzle", "hasterminal"]),
+    (
+        Purpose::Member,
+        &["has_a", "contains", "part_of", "is_part_of", "member_of", "belongs", "composition", "starts_at", "ends_at"],
+    ),
+    (Purpose::Signal, &["signal", "measures", "controls", "manipulates"]),
+];
+
+impl Edge<'_> {
+    /// The type.
+    pub fn kind(&self) -> &str {
+        words(self.fields, KINDS).unwrap_or_default()
+    }
+
+    /// What it is for.
+    pub fn purpose(&self) -> Purpose {
+        let class = self.fields.get("edge_classification").and_then(Value::as_str).unwrap_or_default();
+        if class.starts_with("signal_line") {
+            return Purpose::Signal;
+        }
+        let kind = self.kind().to_lowercase();
+        let row = PURPOSES.iter().find(|(_, kinds)| kinds.contains(&kind.as_str()));
+        // A plain edge of another tool joins things.
+        row.map_or(if kind.is_empty() { Purpose::Flow } else { Purpose::Other }, |(purpose, _)| *purpose)
+    }
+}
+
+fn first<'a>(object: Object<'a>, keys: &[&str]) -> Option<Value<'a>> {
+    keys.iter().find_map(|key| object.get(key).filter(|value| !value.is_null()))
+}
+
+fn words<'a>(object: Object<'a>, keys: &[&str]) -> Option<&'a str> {
+    keys.iter().find_map(|key| object.get(key).and_then(Value::as_str).filter(|text| !text.is_empty()))
+}
+
+/// A value as people write it: texts without quotes, nothing for null, lists and objects as JSON.
+pub fn text(value: Value<'_>) -> String {
+    match value {
+        Value::Undefined | Value::Null => String::new(),
+        Value::String(text) => text.to_owned(),
+        other => json(other),
+    }
+}
+
+/// A value as JSON text. Only called for what one field holds.
+pub fn json(value: Value<'_>) -> String {
+    format!("{value:?}")
+}
+
+#[cfg(test)]
+mod tests {
+    use pidq_core::Graph;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(json: &str, nodes: &[&str], edges: &[&str]) {
+        let graph = Graph::from_json(json).expect("it is JSON");
+        let model = Model::of(graph.root()).expect("it is a graph");
+        assert_eq!(model.nodes.iter().map(|node| node.name.as_str()).collect::<Vec<_>>(), nodes);
+        let ends = model.edges.iter().map(|edge| {
+            let mark = |end: &End| if end.node.is_some() { "" } else { "?" };
+            format!("{}{} > {}{}", edge.from.name, mark(&edge.from), edge.to.name, mark(&edge.to))
+        });
+        assert_eq!(ends.collect::<Vec<_>>(), edges);
+    }
+
+    #[test]
+    fn ends_are_ids_or_objects_under_many_names() {
+        check(
+            r#"{"pid_graph": {"nodes": [{"id": "a"}, {"id": "b"}], "edges": [{"from": "a", "to": {"id": "b"}}]}}"#,
+            &["a", "b"],
+            &["a > b"],
+        );
+        check(r#"{"nodes": [{"id": 1}, {"id": 2}], "links": [{"source": 1, "target": 2}]}"#, &["1", "2"], &["1 > 2"]);
+    }
+
+    #[test]
+    fn names_are_unique_and_ends_that_name_nothing_are_known() {
+        check(r#"[{"id": 1}, {"id": "1"}, {}, {"id": "1"}]"#, &["1", "1#2", "node-3", "1#3"], &[]);
+        check(
+            r#"{"nodes": [{"id": 1}, {"id": "1"}], "edges": [{"from": "1", "to": 1}, {"from": 1, "to": "x"}, {}]}"#,
+            &["1", "1#2"],
+            &["1#2 > 1", "1 > x?", "nowhere? > nowhere?"],
+        );
+    }
+
+    #[test]
+    fn what_has_no_nodes_is_no_graph() {
+        for json in ["1", "{}", r#"{"pid_graph": {}}"#, r#"{"nodes": 1}"#] {
+            let graph = Graph::from_json(json).expect("it is JSON");
+            assert_eq!(Model::of(graph.root()).err().map(|error| error.code()), Some(Code::NotGraph), "{json}");
+        }
+    }
+}

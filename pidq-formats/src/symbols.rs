@@ -1,0 +1,415 @@
+//! What things look like: one row a symbol, in the manner of ISO 10628 and of our own drawing.
+//!
+//! A row is found by words of the class. Bodies are SVG, drawn around (0, 0); the pipe comes from the left and leaves to the
+//! right. `s` is a filled outline, `f` is filled with the colour of the line, `n` has no fill.
+
+/// A symbol.
+#[allow(dead_code, reason = "the drawing reads them")]
+#[derive(Debug)]
+pub struct Symbol {
+    pub name: &'static str,
+    /// The class has one of these; words of one text must all be there.
+    pub words: &'static [&'static str],
+    pub place: Place,
+    /// Half of its width and height.
+    pub half: (f64, f64),
+    pub body: &'static str,
+    /// The shape that Graphviz and Mermaid know.
+    pub shape: Shape,
+}
+
+/// Where a symbol belongs.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Place {
+    /// In the pipe: it turns with it.
+    Inline,
+    /// On its own: it stands upright.
+    Upright,
+    /// On its own, with its tag inside.
+    Bubble,
+    /// At the edge of the sheet: it points along the flow, its text beside it.
+    Connector,
+}
+
+/// Shapes that other tools have.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Shape {
+    Box,
+    Circle,
+    Cylinder,
+    Bowtie,
+    Arrow,
+    Dot,
+    Hexagon,
+}
+
+impl Shape {
+    /// The name in Graphviz.
+    pub fn dot(self) -> &'static str {
+        match self {
+            Shape::Box => "box",
+            Shape::Circle => "ellipse",
+            Shape::Cylinder => "cylinder",
+            Shape::Bowtie => "invtrapezium",
+            Shape::Arrow => "cds",
+            Shape::Dot => "point",
+            Shape::Hexagon => "hexagon",
+        }
+    }
+
+    /// The brackets in Mermaid.
+    pub fn mermaid(self) -> (&'static str, &'static str) {
+        match self {
+            Shape::Box => ("[", "]"),
+            Shape::Circle => ("((", "))"),
+            Shape::Cylinder => ("[(", ")]"),
+            Shape::Bowtie => ("[/", "\\]"),
+            Shape::Arrow => (">", "]"),
+            Shape::Dot => ("(", ")"),
+            Shape::Hexagon => ("{{", "}}"),
+        }
+    }
+}
+
+const fn inline(name: &'static str, words: &'static [&'static str], half: (f64, f64), body: &'static str) -> Symbol {
+    Symbol { name, words, place: Place::Inline, half, body, shape: Shape::Bowtie }
+}
+
+const fn upright(
+    name: &'static str,
+    words: &'static [&'static str],
+    half: (f64, f64),
+    body: &'static str,
+    shape: Shape,
+) -> Symbol {
+    Symbol { name, words, place: Place::Upright, half, body, shape }
+}
+
+const fn connector(name: &'static str, words: &'static [&'static str], half: (f64, f64), body: &'static str) -> Symbol {
+    Symbol { name, words, place: Place::Connector, half, body, shape: Shape::Arrow }
+}
+
+const fn small(
+    name: &'static str,
+    words: &'static [&'static str],
+    half: (f64, f64),
+    body: &'static str,
+    shape: Shape,
+) -> Symbol {
+    Symbol { name, words, place: Place::Inline, half, body, shape }
+}
+
+const BUBBLE: &str = "<circle class=\"s\" r=\"14\"/>";
+
+/// Every symbol, the more special before the more general: the first that matches is taken.
+pub const SYMBOLS: &[Symbol] = &[
+    // Ends and parts.
+    connector(
+        "off_page",
+        &["off_page", "connector_symbol", "opc", "outlet", "signal_connector"],
+        (22.0, 8.0),
+        "<path class=\"s\" d=\"M-22 -8H14L22 0L14 8H-22Z\"/>",
+    ),
+    small("open_end", &["open_end", "signal_end"], (4.0, 5.0), "<path class=\"n\" d=\"M-4 -5L4 0L-4 5\"/>", Shape::Dot),
+    small("nozzle", &["nozzle"], (3.0, 5.0), "<path class=\"n\" d=\"M-2 -5V5M2 -5V5M-2 0H2\"/>", Shape::Dot),
+    small(
+        "part",
+        &["chamber", "impeller", "displacer", "tube_bundle", "equipment_component"],
+        (5.0, 5.0),
+        "<rect class=\"s\" x=\"-5\" y=\"-5\" width=\"10\" height=\"10\" rx=\"2\"/>",
+        Shape::Box,
+    ),
+    // Instruments that sit in the pipe.
+    inline(
+        "orifice",
+        &["orifice", "flow_element", "venturi", "flow_nozzle"],
+        (5.0, 9.0),
+        "<path class=\"n\" d=\"M-3 -9V9M3 -9V9M-3 0H3\"/>",
+    ),
+    inline(
+        "rotameter",
+        &["rotameter", "flow_meter", "flowmeter"],
+        (9.0, 9.0),
+        "<circle class=\"s\" r=\"9\"/><path class=\"n\" d=\"M-4 5L0 -6L4 5\"/>",
+    ),
+    inline(
+        "thermowell",
+        &["thermowell"],
+        (4.0, 4.0),
+        "<path class=\"n\" d=\"M0 0V-8M-3 -8H3\"/><circle class=\"f\" r=\"2\"/>",
+    ),
+    // Valves.
+    inline(
+        "safety_valve",
+        &["safety", "relief", "spring_loaded"],
+        (10.0, 8.0),
+        "<path class=\"s\" d=\"M-10 -7V7L10 -7V7Z\"/><path class=\"n\" d=\"M0 0V-6L4 -8L-4 -11L4 -14L-4 -17L0 -19\"/>",
+    ),
+    inline(
+        "rupture_disc",
+        &["rupture", "bursting"],
+        (6.0, 8.0),
+        "<rect class=\"s\" x=\"-6\" y=\"-8\" width=\"12\" height=\"16\"/><path class=\"n\" d=\"M-3 -8Q5 0 -3 8\"/>",
+    ),
+    inline(
+        "breather",
+        &["breather", "vacuum_valve"],
+        (10.0, 8.0),
+        "<path class=\"s\" d=\"M-10 -7V7L10 -7V7Z\"/><path class=\"n\" d=\"M0 0V-9M-5 -9H5M-3 -12H3\"/>",
+    ),
+    inline(
+        "check_valve",
+        &["check", "non_return", "swing"],
+        (10.0, 7.0),
+        "<path class=\"s\" d=\"M-10 -7V7L10 -7V7Z\"/><path class=\"f\" d=\"M-10 -7V7L0 0Z\"/>",
+    ),
+    inline(
+        "control_valve",
+        &["control valve", "controlvalve", "control_valve", "valve control", "regulator", "regulating"],
+        (10.0, 8.0),
+        "<path class=\"s\" d=\"M-10 -7V7L10 -7V7Z\"/><path class=\"n\" d=\"M0 0V-12\"/><path class=\"s\" d=\"M-8 -12A8 8 0 0 1 8 -12Z\"/>",
+    ),
+    inline(
+        "three_way_valve",
+        &["three_way", "3_way"],
+        (10.0, 10.0),
+        "<path class=\"s\" d=\"M-10 -7V7L10 -7V7Z\"/><path class=\"s\" d=\"M0 0L-6 11H6Z\"/>",
+    ),
+    inline(
+        "ball_valve",
+        &["ball valve", "ball_valve", "valve ball"],
+        (10.0, 7.0),
+        "<path class=\"s\" d=\"M-10 -7V7L10 -7V7Z\"/><circle class=\"s\" r=\"4\"/>",
+    ),
+    inline(
+        "globe_valve",
+        &["globe"],
+        (10.0, 7.0),
+        "<path class=\"s\" d=\"M-10 -7V7L10 -7V7Z\"/><circle class=\"f\" r=\"3.5\"/>",
+    ),
+    inline(
+        "butterfly_valve",
+        &["butterfly"],
+        (10.0, 7.0),
+        "<path class=\"n\" d=\"M-10 -7V7M10 -7V7M-7 6L7 -6\"/><circle class=\"f\" r=\"2.5\"/>",
+    ),
+    inline(
+        "plug_valve",
+        &["plug_valve", "valve plug"],
+        (10.0, 7.0),
+        "<path class=\"s\" d=\"M-10 -7V7L10 -7V7Z\"/><path class=\"s\" d=\"M0 -5L5 0L0 5L-5 0Z\"/>",
+    ),
+    inline(
+        "needle_valve",
+        &["needle"],
+        (10.0, 7.0),
+        "<path class=\"s\" d=\"M-10 -7V7L10 -7V7Z\"/><path class=\"f\" d=\"M-2 -8H2L0 2Z\"/>",
+    ),
+    inline(
+        "gate_valve",
+        &["gate"],
+        (10.0, 7.0),
+        "<path class=\"s\" d=\"M-10 -7V7L10 -7V7Z\"/><path class=\"n\" d=\"M0 -7V7\"/>",
+    ),
+    inline("valve", &["valve"], (10.0, 7.0), "<path class=\"s\" d=\"M-10 -7V7L10 -7V7Z\"/>"),
+    // Other things in the pipe.
+    small("reducer", &["reducer"], (8.0, 7.0), "<path class=\"s\" d=\"M-8 -7V7L8 4V-4Z\"/>", Shape::Box),
+    small("tee", &["tee", "cross", "branch", "junction"], (2.0, 2.0), "<circle class=\"f\" r=\"2.2\"/>", Shape::Dot),
+    small(
+        "blind",
+        &["blind", "spade", "spectacle", "cap"],
+        (3.0, 7.0),
+        "<path class=\"n\" d=\"M-2 -7V7\"/><path class=\"w\" d=\"M2 -7V7\"/>",
+        Shape::Box,
+    ),
+    small("flange", &["flange", "spool"], (3.0, 7.0), "<path class=\"n\" d=\"M-2 -7V7M2 -7V7\"/>", Shape::Box),
+    small(
+        "property_break",
+        &["property_break", "spec_break"],
+        (4.0, 8.0),
+        "<path class=\"n\" d=\"M0 -9V9M0 -9H5M0 9H-5\"/>",
+        Shape::Box,
+    ),
+    small(
+        "steam_trap",
+        &["trap"],
+        (8.0, 8.0),
+        "<circle class=\"s\" r=\"8\"/><path class=\"f\" d=\"M-5.7 5.7A8 8 0 0 1 5.7 -5.7Z\"/>",
+        Shape::Circle,
+    ),
+    small(
+        "strainer",
+        &["strainer"],
+        (8.0, 7.0),
+        "<rect class=\"s\" x=\"-8\" y=\"-7\" width=\"16\" height=\"14\"/><path class=\"d\" d=\"M-6 6L6 -6\"/>",
+        Shape::Box,
+    ),
+    // Equipment.
+    upright(
+        "diaphragm_pump",
+        &["reciprocating", "diaphragm_pump", "displacement"],
+        (18.0, 18.0),
+        "<circle class=\"s\" r=\"18\"/><path class=\"n\" d=\"M-9 -8V8H9V-8ZM0 -8V8\"/>",
+        Shape::Circle,
+    ),
+    upright(
+        "pump",
+        &["pump", "ejector"],
+        (18.0, 18.0),
+        "<circle class=\"s\" r=\"18\"/><path class=\"n\" d=\"M0 -18L18 0L0 18\"/>",
+        Shape::Circle,
+    ),
+    upright(
+        "compressor",
+        &["compressor", "blower", "fan", "turbine"],
+        (18.0, 18.0),
+        "<circle class=\"s\" r=\"18\"/><path class=\"n\" d=\"M-12 -13.4L16.5 -7M-12 13.4L16.5 7\"/>",
+        Shape::Circle,
+    ),
+    upright(
+        "plate_exchanger",
+        &["plate"],
+        (18.0, 22.0),
+        "<rect class=\"s\" x=\"-18\" y=\"-22\" width=\"36\" height=\"44\"/><path class=\"n\" d=\"M-12 -22V22M-6 -22V22M0 -22V22M6 -22V22M12 -22V22\"/>",
+        Shape::Box,
+    ),
+    upright(
+        "exchanger",
+        &["exchanger", "cooler", "condenser", "reboiler", "heater"],
+        (20.0, 20.0),
+        "<circle class=\"s\" r=\"20\"/><path class=\"n\" d=\"M-20 0H-11L-5 -10L5 10L11 0H20\"/>",
+        Shape::Circle,
+    ),
+    upright(
+        "column",
+        &["column", "tower", "distillation", "scrubber"],
+        (16.0, 52.0),
+        "<path class=\"s\" d=\"M-16 -44A16 9 0 0 1 16 -44V44A16 9 0 0 1 -16 44Z\"/><path class=\"d\" d=\"M-16 -28H16M-16 -14H16M-16 0H16M-16 14H16M-16 28H16\"/>",
+        Shape::Cylinder,
+    ),
+    upright(
+        "drum",
+        &["drum", "accumulator"],
+        (34.0, 16.0),
+        "<path class=\"s\" d=\"M-26 -16H26A9 16 0 0 1 26 16H-26A9 16 0 0 1 -26 -16Z\"/>",
+        Shape::Cylinder,
+    ),
+    upright(
+        "reactor",
+        &["reactor", "agitat", "mixer"],
+        (20.0, 32.0),
+        "<path class=\"s\" d=\"M-20 -24A20 10 0 0 1 20 -24V24A20 10 0 0 1 -20 24Z\"/><path class=\"n\" d=\"M0 -36V14M-10 10L10 18M-10 18L10 10\"/>",
+        Shape::Cylinder,
+    ),
+    upright(
+        "filter",
+        &["filter"],
+        (16.0, 18.0),
+        "<rect class=\"s\" x=\"-16\" y=\"-18\" width=\"32\" height=\"36\"/><path class=\"d\" d=\"M0 -18V18\"/>",
+        Shape::Box,
+    ),
+    upright(
+        "vessel",
+        &["vessel", "separator", "receiver", "knock_out"],
+        (20.0, 34.0),
+        "<path class=\"s\" d=\"M-20 -26A20 10 0 0 1 20 -26V26A20 10 0 0 1 -20 26Z\"/>",
+        Shape::Cylinder,
+    ),
+    upright(
+        "tank",
+        &["tank", "silo", "bin"],
+        (28.0, 32.0),
+        "<path class=\"s\" d=\"M-28 32V-22L0 -32L28 -22V32Z\"/><path class=\"n\" d=\"M-28 -22H28\"/>",
+        Shape::Cylinder,
+    ),
+    // Instruments.
+    upright(
+        "actuator",
+        &["actuator", "diaphragm", "operated_valve_reference", "valvereference", "valve_reference"],
+        (8.0, 6.0),
+        "<path class=\"s\" d=\"M-8 4A8 8 0 0 1 8 4Z\"/>",
+        Shape::Hexagon,
+    ),
+    Symbol {
+        name: "instrument",
+        words: &["instrument", "transmitter", "controller", "indicator", "actuating", "signal_generating"],
+        place: Place::Bubble,
+        half: (14.0, 14.0),
+        body: BUBBLE,
+        shape: Shape::Circle,
+    },
+    upright(
+        "equipment",
+        &["equipment"],
+        (22.0, 18.0),
+        "<rect class=\"s\" x=\"-22\" y=\"-18\" width=\"44\" height=\"36\" rx=\"3\"/>",
+        Shape::Box,
+    ),
+    small(
+        "other",
+        &[""],
+        (7.0, 7.0),
+        "<rect class=\"s\" x=\"-7\" y=\"-7\" width=\"14\" height=\"14\" rx=\"2\"/>",
+        Shape::Box,
+    ),
+];
+
+/// The symbol of a class. References to valves are no valves; what an instrument controls is none either.
+pub fn find(class: &str) -> &'static Symbol {
+    let named = |name| SYMBOLS.iter().find(|symbol| symbol.name == name);
+    let special = match class {
+        _ if class.contains("valve_reference") || class.contains("valvereference") => named("actuator"),
+        _ if class.contains("instrument.") && !class.contains("valve") && !is_inline(class) => named("instrument"),
+        _ => None,
+    };
+    let matches = |symbol: &&Symbol| symbol.words.iter().any(|words| words.split(' ').all(|word| class.contains(word)));
+    special.or_else(|| SYMBOLS.iter().find(matches)).unwrap_or(&SYMBOLS[SYMBOLS.len() - 1])
+}
+
+/// Instruments that sit in the pipe.
+fn is_inline(class: &str) -> bool {
+    ["orifice", "flow_element", "venturi", "rotameter", "flow_meter", "thermowell", "actuator", "diaphragm"]
+        .iter()
+        .any(|word| class.contains(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn classes_of_many_vocabularies_find_their_symbol() {
+        for (class, symbol) in [
+            ("equipment.centrifugal_pump", "pump"),
+            ("equipment.reciprocating_pump", "diaphragm_pump"),
+            ("equipment.plate_and_shell_heat_exchanger", "plate_exchanger"),
+            ("equipment.shell_and_tube_heat_exchanger", "exchanger"),
+            ("piping_component.swing_check_valve", "check_valve"),
+            ("piping_component.spring_loaded_globe_safety_valve", "safety_valve"),
+            ("piping_component.controlvalvesandregulators", "control_valve"),
+            ("valve gate", "gate_valve"),
+            ("valve control", "control_valve"),
+            ("piping_component.pipe_tee", "tee"),
+            ("piping_component.blind_flange", "blind"),
+            ("reference.flow_in_pipe_connector_symbol", "off_page"),
+            ("reference.open_end", "open_end"),
+            ("equipment_component.nozzle", "nozzle"),
+            ("instrument.process_instrumentation_function", "instrument"),
+            ("instrument.operated_valve_reference", "actuator"),
+            ("instrument.flow_controller", "instrument"),
+            ("equipment.agitator_thing", "reactor"),
+            ("tank atmospheric", "tank"),
+            ("", "other"),
+        ] {
+            assert_eq!(find(class).name, symbol, "{class}");
+        }
+    }
+
+    #[test]
+    fn symbols_have_names_of_their_own_and_bodies() {
+        for (index, symbol) in SYMBOLS.iter().enumerate() {
+            assert!(SYMBOLS[..index].iter().all(|other| other.name != symbol.name), "{}", symbol.name);
+            assert!(symbol.body.starts_with('<') && symbol.half.0 > 0.0 && symbol.half.1 > 0.0, "{}", symbol.name);
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! Tables: CSV of any list, the CSV pair of a graph, the CSV pair that Neo4j loads, and XLSX workbooks.
+//!
+//! A cell that a spreadsheet would take for a formula gets a `'` in front, and loses it when it is read.
+
+use pidq_core::{Object, Value};
+
+use crate::columns::{Columns, Kind, rows};
+use crate::error::{Code, Error, Result};
+use crate::model::{ENDS, Model, text};
+
+mod read;
+mod xlsx;
+
+pub use read::read_pair;
+pub use xlsx::write_workbook;
+
+/// Characters that begin a formula.
+const FORMULA: [char; 6] = ['=', '+', '-', '@', '\t', '\r'];
+
+/// The mark before a text that looks like a formula.
+const GUARD: char = '\'';
+
+/// Whether a text would be taken for a formula, or for a guarded one.
+fn is_formula(text: &str) -> bool {
+    text.trim_start_matches(GUARD).starts_with(FORMULA)
+}
+
+/// The text of a cell.
+fn cell(value: Value<'_>) -> String {
+    let text = text(value);
+    match value {
+        Value::String(_) if is_formula(&text) => format!("{GUARD}{text}"),
+        _ => text,
+    }
+}
+
+/// The text in a cell that was written by [`cell`].
+fn uncell(text: &str) -> &str {
+    text.strip_prefix(GUARD).filter(|rest| is_formula(rest)).unwrap_or(text)
+}
+
+/// Writes a list of objects, one object, or a list of anything, as one table.
+pub fn write_table(value: Value<'_>) -> Result<Vec<Vec<u8>>> {
+    let mut csv = csv::Writer::from_writer(Vec::new());
+    match value {
+        Value::Object(object) => write_rows(&mut csv, &Columns::of([object].into_iter()), [object].into_iter())?,
+        Value::Array(list) if list.iter().all(|item| matches!(item, Value::Object(_))) => {
+            write_rows(&mut csv, &Columns::of(rows(list)), rows(list))?;
+        }
+        Value::Array(list) => {
+            row(&mut csv, ["value".to_owned()])?;
+            list.iter().try_for_each(|item| row(&mut csv, [cell(item)]))?;
+        }
+        other => return Err(Error::new(Code::NotTable, format!("a {} is no table: give a list", other.type_name()))),
+    }
+    Ok(vec![finish(csv)?])
+}
+
+/// Writes the nodes and the edges of a graph.
+pub fn write_pair(value: Value<'_>) -> Result<Vec<Vec<u8>>> {
+    let model = Model::of(value)?;
+    let mut nodes = csv::Writer::from_writer(Vec::new());
+    let columns = Columns::of(model.nodes.iter().map(|node| node.fields));
+    write_rows(&mut nodes, &columns, model.nodes.iter().map(|node| node.fields))?;
+    let mut edges = csv::Writer::from_writer(Vec::new());
+    let all = Columns::of(model.edges.iter().map(|edge| edge.fields));
+    // The ends come first, under the names that this format has for them.
+    let others: Vec<&str> = all.list.iter().map(|column| column.key).filter(|key| !is_end(key)).collect();
+    row(&mut edges, ["from", "to"].into_iter().chain(others.iter().copied()))?;
+    for edge in &model.edges {
+        let ends = [&edge.from, &edge.to].map(|end| cell(Value::String(&end.name)));
+        let rest = others.iter().map(|key| edge.fields.get(key).map(cell).unwrap_or_default());
+        row(&mut edges, ends.into_iter().chain(rest))?;
+    }
+    Ok(vec![finish(nodes)?, finish(edges)?])
+}
+
+fn is_end(key: &str) -> bool {
+    ENDS.iter().any(|pair| pair.contains(&key))
+}
+
+/// Writes the two files that `neo4j-admin database import` loads.
+pub fn write_neo4j(value: Value<'_>) -> Result<Vec<Vec<u8>>> {
+    let model = Model::of(value)?;
+    let mut nodes = csv::Writer::from_writer(Vec::new());
+    let columns = Columns::of(model.nodes.iter().map(|node| node.fields));
+    row(&mut nodes, [":ID".to_owned(), ":LABEL".into()].into_iter().chain(columns.list.iter().map(property)))?;
+    for node in &model.nodes {
+        let own = [node.name.clone(), labels(node.fields)];
+        row(&mut nodes, own.into_iter().chain(values(&columns, node.fields)))?;
+    }
+    for ghost in &model.ghosts {
+        let blanks = columns.list.iter().map(|_| String::new());
+        row(&mut nodes, [ghost.clone(), "missing".into()].into_iter().chain(blanks))?;
+    }
+    let mut edges = csv::Writer::from_writer(Vec::new());
+    let columns = Columns::of(model.edges.iter().map(|edge| edge.fields));
+    let own = [":START_ID", ":END_ID", ":TYPE"].map(str::to_owned);
+    row(&mut edges, own.into_iter().chain(columns.list.iter().map(property)))?;
+    for edge in &model.edges {
+        let kind = if edge.kind().is_empty() { "connected".into() } else { edge.kind().to_uppercase() };
+        let own = [edge.from.name.clone(), edge.to.name.clone(), kind];
+        row(&mut edges, own.into_iter().chain(values(&columns, edge.fields)))?;
+    }
+    Ok(vec![finish(nodes)?, finish(edges)?])
+}
+
+/// `name:type`; a colon in a name would begin the type.
+fn property(column: &crate::columns::Column<'_>) -> String {
+    let kind = match column.kind {
+        Kind::Bool => "boolean",
+        Kind::Integer => "long",
+        Kind::Number => "double",
+        Kind::Nothing | Kind::Text | Kind::Json => "string",
+    };
+    format!("{}:{kind}", column.key.replace(':', "_"))
+}
+
+/// Type, entity and class, as labels.
+fn labels(fields: Object<'_>) -> String {
+    let class = fields.get("node_classification").or_else(|| fields.get("component_class"));
+    let texts = [fields.get("node_type"), class].into_iter().flatten().filter_map(Value::as_str);
+    texts.flat_map(|text| text.split('.')).map(|text| text.replace(';', "_")).collect::<Vec<_>>().join(";")
+}
+
+/// Databases take texts as they are: no guard.
+fn values(columns: &Columns<'_>, fields: Object<'_>) -> Vec<String> {
+    columns.list.iter().map(|column| fields.get(column.key).map(text).unwrap_or_default()).collect()
+}
+
+fn write_rows<'a>(
+    csv: &mut csv::Writer<Vec<u8>>,
+    columns: &Columns<'a>,
+    rows: impl Iterator<Item = Object<'a>>,
+) -> Result<()> {
+    if columns.list.is_empty() {
+        return Ok(());
+    }
+    row(csv, columns.list.iter().map(|column| cell(Value::String(column.key))))?;
+    for fields in rows {
+        row(csv, columns.list.iter().map(|column| fields.get(column.key).map(cell).unwrap_or_default()))?;
+    }
+    Ok(())
+}
+
+fn row(csv: &mut csv::Writer<Vec<u8>>, cells: impl IntoIterator<Item = impl AsRef<[u8]>>) -> Result<()> {
+    csv.write_record(cells).map_err(|error| Error::new(Code::NotTable, error.to_string()))
+}
+
+fn finish(csv: csv::Writer<Vec<u8>>) -> Result<Vec<u8>> {
+    csv.into_inner().map_err(|error| Error::new(Code::NotTable, error.to_string()))
+}

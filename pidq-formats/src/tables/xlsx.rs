@@ -1,0 +1,129 @@
+//! XLSX: one sheet a list. Texts are written as texts, so that no cell becomes a formula.
+
+use pidq_core::{Array, Object, Value};
+use rust_xlsxwriter::{DocProperties, ExcelDateTime, Format, Workbook, Worksheet, XlsxError};
+
+use crate::columns::{Columns, rows};
+use crate::error::{Code, Error, Result};
+use crate::model::text;
+
+/// Rows, columns and characters that a sheet holds.
+const MAX_ROWS: usize = 1_048_576;
+const MAX_COLUMNS: usize = 16_384;
+const MAX_TEXT: usize = 32_767;
+
+/// Writes a workbook: a sheet for a list, or a sheet for each list of an object. A `pid_graph` has nodes and edges.
+pub fn write_workbook(value: Value<'_>) -> Result<Vec<Vec<u8>>> {
+    let mut book = Workbook::new();
+    // A fixed date: the same values give the same bytes.
+    let date = ExcelDateTime::from_ymd(2026, 1, 1).map_err(refused)?;
+    book.set_properties(&DocProperties::new().set_creation_datetime(&date));
+    let mut names = Vec::new();
+    for (name, list) in lists(value)? {
+        let name = sheet_name(name, &names);
+        write_sheet(book.add_worksheet(), &name, list)?;
+        names.push(name);
+    }
+    Ok(vec![book.save_to_buffer().map_err(refused)?])
+}
+
+fn refused(error: XlsxError) -> Error {
+    Error::new(Code::NotTable, error.to_string())
+}
+
+/// What becomes a sheet.
+enum List<'a> {
+    Rows(Array<'a>),
+    One(Object<'a>),
+}
+
+fn lists(value: Value<'_>) -> Result<Vec<(&str, List<'_>)>> {
+    let lists: Vec<(&str, List<'_>)> = match value {
+        Value::Array(list) => vec![("list", List::Rows(list))],
+        Value::Object(object) => graph_in(object)
+            .iter()
+            .filter_map(|(key, value)| match value {
+                Value::Array(list) => Some((key, List::Rows(list))),
+                Value::Object(object) => Some((key, List::One(object))),
+                _ => None,
+            })
+            .collect(),
+        _ => Vec::new(),
+    };
+    if lists.is_empty() {
+        return Err(Error::new(Code::NotTable, "there is no list to make a sheet of"));
+    }
+    Ok(lists)
+}
+
+fn graph_in(object: Object<'_>) -> Object<'_> {
+    object.get("pid_graph").and_then(Value::as_object).unwrap_or(object)
+}
+
+/// Excel has 31 characters for a name, not all of them, and compares without case.
+fn sheet_name(wanted: &str, taken: &[String]) -> String {
+    let clean =
+        |c: char| if matches!(c, '[' | ']' | ':' | '*' | '?' | '/' | '\\' | '\'') || c.is_control() { '_' } else { c };
+    let short = |text: &str, length: usize| text.chars().map(clean).take(length).collect::<String>();
+    let base = if wanted.trim().is_empty() { "list".to_owned() } else { short(wanted, 31) };
+    let is_free = |name: &str| !taken.iter().any(|other| other.to_lowercase() == name.to_lowercase());
+    let numbered = (2..).map(|n| format!("{}_{n}", short(&base, 26)));
+    std::iter::once(base.clone()).chain(numbered).find(|name| is_free(name)).unwrap_or_default()
+}
+
+fn write_sheet(sheet: &mut Worksheet, name: &str, list: List<'_>) -> Result<()> {
+    sheet.set_name(name).map_err(refused)?;
+    match list {
+        List::One(object) => write_rows(sheet, &Columns::of([object].into_iter()), [object].into_iter()),
+        List::Rows(list) if list.iter().all(|item| matches!(item, Value::Object(_))) => {
+            write_rows(sheet, &Columns::of(rows(list)), rows(list))
+        }
+        List::Rows(list) => {
+            list.iter().enumerate().try_for_each(|(row, item)| write_cell(sheet, place(row, MAX_ROWS)?, 0, item))
+        }
+    }
+}
+
+fn write_rows<'a>(sheet: &mut Worksheet, columns: &Columns<'a>, rows: impl Iterator<Item = Object<'a>>) -> Result<()> {
+    let bold = Format::new().set_bold();
+    for (index, column) in columns.list.iter().enumerate() {
+        let place = place(index, MAX_COLUMNS)? as u16;
+        sheet.write_string_with_format(0, place, cut(column.key.to_owned()), &bold).map_err(refused)?;
+    }
+    sheet.set_freeze_panes(1, 0).map_err(refused)?;
+    for (index, fields) in rows.enumerate() {
+        let row = place(index + 1, MAX_ROWS)?;
+        for (index, column) in columns.list.iter().enumerate() {
+            write_cell(sheet, row, index as u16, fields.get(column.key).unwrap_or(Value::Undefined))?;
+        }
+    }
+    Ok(())
+}
+
+fn place(index: usize, limit: usize) -> Result<u32> {
+    let too_large = || Error::new(Code::TooLarge, format!("a sheet has at most {limit} rows or columns"));
+    u32::try_from(index).ok().filter(|_| index < limit).ok_or_else(too_large)
+}
+
+fn write_cell(sheet: &mut Worksheet, row: u32, column: u16, value: Value<'_>) -> Result<()> {
+    let written = match value {
+        Value::Undefined | Value::Null => return Ok(()),
+        Value::Bool(value) => sheet.write_boolean(row, column, value),
+        Value::Number(number) if number.value().is_finite() => sheet.write_number(row, column, number.value()),
+        other => sheet.write_string(row, column, cut(text(other))),
+    };
+    written.map(drop).map_err(refused)
+}
+
+/// A text that a cell holds. What is longer ends with an ellipsis.
+fn cut(text: String) -> String {
+    if text.encode_utf16().count() <= MAX_TEXT {
+        return text;
+    }
+    let mut units = 0;
+    let kept = text.chars().take_while(|c| {
+        units += c.len_utf16();
+        units < MAX_TEXT
+    });
+    kept.chain(['…']).collect()
+}
