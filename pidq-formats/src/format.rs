@@ -5,7 +5,7 @@ use pidq_core::Value;
 use crate::error::{Code, Error, Result};
 use crate::import::Imported;
 use crate::text::decode_plain;
-use crate::{dot, graphml, lines, mermaid, proteus, tables};
+use crate::{dot, graphml, lines, mermaid, proteus, svg, tables};
 
 /// A format of files.
 #[derive(Debug)]
@@ -130,6 +130,14 @@ pub const FORMATS: &[Format] = &[
         summary: "nodes and edges, one JSON object a line",
         read: None,
         write: Some(Writer { files: &["nodes.ndjson", "edges.ndjson"], write: lines::write_lines }),
+    },
+    Format {
+        name: "svg",
+        media_type: "image/svg+xml",
+        extension: "svg",
+        summary: "a drawing with symbols in the manner of ISO 10628",
+        read: None,
+        write: Some(Writer { files: &["drawing.svg"], write: svg::write }),
     },
 ];
 

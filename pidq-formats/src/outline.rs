@@ -28,6 +28,11 @@ impl Outline {
         (0..model.nodes.len()).filter(|index| self.shown[*index])
     }
 
+    /// Whether a node is shown.
+    pub fn shows_node(&self, index: usize) -> bool {
+        self.shown[index]
+    }
+
     /// Whether an edge is shown: both ends are, and it is more than membership.
     pub fn shows(&self, edge: &Edge<'_>) -> bool {
         let ends = [&edge.from, &edge.to].iter().all(|end| end.node.is_none_or(|node| self.shown[node]));

@@ -4,7 +4,6 @@
 //! right. `s` is a filled outline, `f` is filled with the colour of the line, `n` has no fill.
 
 /// A symbol.
-#[allow(dead_code, reason = "the drawing reads them")]
 #[derive(Debug)]
 pub struct Symbol {
     pub name: &'static str,
@@ -13,9 +12,18 @@ pub struct Symbol {
     pub place: Place,
     /// Half of its width and height.
     pub half: (f64, f64),
-    pub body: &'static str,
+    pub body: Body,
     /// The shape that Graphviz and Mermaid know.
     pub shape: Shape,
+}
+
+/// How a symbol is drawn.
+#[derive(Clone, Copy, Debug)]
+pub enum Body {
+    /// Always the same; another size is a scale.
+    Fixed(&'static str),
+    /// To half a width and half a height: vessels come in all proportions.
+    Stretched(fn(f64, f64) -> String),
 }
 
 /// Where a symbol belongs.
@@ -72,7 +80,7 @@ impl Shape {
 }
 
 const fn inline(name: &'static str, words: &'static [&'static str], half: (f64, f64), body: &'static str) -> Symbol {
-    Symbol { name, words, place: Place::Inline, half, body, shape: Shape::Bowtie }
+    Symbol { name, words, place: Place::Inline, half, body: Body::Fixed(body), shape: Shape::Bowtie }
 }
 
 const fn upright(
@@ -82,11 +90,21 @@ const fn upright(
     body: &'static str,
     shape: Shape,
 ) -> Symbol {
-    Symbol { name, words, place: Place::Upright, half, body, shape }
+    Symbol { name, words, place: Place::Upright, half, body: Body::Fixed(body), shape }
+}
+
+const fn stretched(
+    name: &'static str,
+    words: &'static [&'static str],
+    half: (f64, f64),
+    body: fn(f64, f64) -> String,
+    shape: Shape,
+) -> Symbol {
+    Symbol { name, words, place: Place::Upright, half, body: Body::Stretched(body), shape }
 }
 
 const fn connector(name: &'static str, words: &'static [&'static str], half: (f64, f64), body: &'static str) -> Symbol {
-    Symbol { name, words, place: Place::Connector, half, body, shape: Shape::Arrow }
+    Symbol { name, words, place: Place::Connector, half, body: Body::Fixed(body), shape: Shape::Arrow }
 }
 
 const fn small(
@@ -96,10 +114,10 @@ const fn small(
     body: &'static str,
     shape: Shape,
 ) -> Symbol {
-    Symbol { name, words, place: Place::Inline, half, body, shape }
+    Symbol { name, words, place: Place::Inline, half, body: Body::Fixed(body), shape }
 }
 
-const BUBBLE: &str = "<circle class=\"s\" r=\"14\"/>";
+const BUBBLE: &str = "<circle class=\"s\" r=\"16\"/>";
 
 /// Every symbol, the more special before the more general: the first that matches is taken.
 pub const SYMBOLS: &[Symbol] = &[
@@ -273,78 +291,36 @@ pub const SYMBOLS: &[Symbol] = &[
         "<rect class=\"s\" x=\"-18\" y=\"-22\" width=\"36\" height=\"44\"/><path class=\"n\" d=\"M-12 -22V22M-6 -22V22M0 -22V22M6 -22V22M12 -22V22\"/>",
         Shape::Box,
     ),
-    upright(
+    stretched(
         "exchanger",
         &["exchanger", "cooler", "condenser", "reboiler", "heater"],
         (20.0, 20.0),
-        "<circle class=\"s\" r=\"20\"/><path class=\"n\" d=\"M-20 0H-11L-5 -10L5 10L11 0H20\"/>",
+        exchanger,
         Shape::Circle,
     ),
-    upright(
-        "column",
-        &["column", "tower", "distillation", "scrubber"],
-        (16.0, 52.0),
-        "<path class=\"s\" d=\"M-16 -44A16 9 0 0 1 16 -44V44A16 9 0 0 1 -16 44Z\"/><path class=\"d\" d=\"M-16 -28H16M-16 -14H16M-16 0H16M-16 14H16M-16 28H16\"/>",
-        Shape::Cylinder,
-    ),
-    upright(
-        "drum",
-        &["drum", "accumulator"],
-        (34.0, 16.0),
-        "<path class=\"s\" d=\"M-26 -16H26A9 16 0 0 1 26 16H-26A9 16 0 0 1 -26 -16Z\"/>",
-        Shape::Cylinder,
-    ),
-    upright(
-        "reactor",
-        &["reactor", "agitat", "mixer"],
-        (20.0, 32.0),
-        "<path class=\"s\" d=\"M-20 -24A20 10 0 0 1 20 -24V24A20 10 0 0 1 -20 24Z\"/><path class=\"n\" d=\"M0 -36V14M-10 10L10 18M-10 18L10 10\"/>",
-        Shape::Cylinder,
-    ),
-    upright(
-        "filter",
-        &["filter"],
-        (16.0, 18.0),
-        "<rect class=\"s\" x=\"-16\" y=\"-18\" width=\"32\" height=\"36\"/><path class=\"d\" d=\"M0 -18V18\"/>",
-        Shape::Box,
-    ),
-    upright(
-        "vessel",
-        &["vessel", "separator", "receiver", "knock_out"],
-        (20.0, 34.0),
-        "<path class=\"s\" d=\"M-20 -26A20 10 0 0 1 20 -26V26A20 10 0 0 1 -20 26Z\"/>",
-        Shape::Cylinder,
-    ),
-    upright(
-        "tank",
-        &["tank", "silo", "bin"],
-        (28.0, 32.0),
-        "<path class=\"s\" d=\"M-28 32V-22L0 -32L28 -22V32Z\"/><path class=\"n\" d=\"M-28 -22H28\"/>",
-        Shape::Cylinder,
-    ),
+    stretched("column", &["column", "tower", "distillation", "scrubber"], (16.0, 52.0), column, Shape::Cylinder),
+    stretched("drum", &["drum", "accumulator"], (34.0, 16.0), drum, Shape::Cylinder),
+    stretched("reactor", &["reactor", "agitat", "mixer"], (20.0, 32.0), reactor, Shape::Cylinder),
+    stretched("filter", &["filter"], (16.0, 18.0), filter, Shape::Box),
+    stretched("vessel", &["vessel", "separator", "receiver", "knock_out"], (20.0, 34.0), vessel, Shape::Cylinder),
+    stretched("tank", &["tank", "silo", "bin"], (28.0, 32.0), tank, Shape::Cylinder),
     // Instruments.
     upright(
         "actuator",
         &["actuator", "diaphragm", "operated_valve_reference", "valvereference", "valve_reference"],
         (8.0, 6.0),
-        "<path class=\"s\" d=\"M-8 4A8 8 0 0 1 8 4Z\"/>",
+        "<path class=\"n\" d=\"M0 2V12\"/><path class=\"s\" d=\"M-8 2A8 8 0 0 1 8 2Z\"/>",
         Shape::Hexagon,
     ),
     Symbol {
         name: "instrument",
         words: &["instrument", "transmitter", "controller", "indicator", "actuating", "signal_generating"],
         place: Place::Bubble,
-        half: (14.0, 14.0),
-        body: BUBBLE,
+        half: (16.0, 16.0),
+        body: Body::Fixed(BUBBLE),
         shape: Shape::Circle,
     },
-    upright(
-        "equipment",
-        &["equipment"],
-        (22.0, 18.0),
-        "<rect class=\"s\" x=\"-22\" y=\"-18\" width=\"44\" height=\"36\" rx=\"3\"/>",
-        Shape::Box,
-    ),
+    stretched("equipment", &["equipment"], (22.0, 18.0), block, Shape::Box),
     small(
         "other",
         &[""],
@@ -353,6 +329,91 @@ pub const SYMBOLS: &[Symbol] = &[
         Shape::Box,
     ),
 ];
+
+/// A vessel: straight walls between two dished heads.
+fn vessel(w: f64, h: f64) -> String {
+    let head = (w / 2.0).min(h / 2.0);
+    let wall = h - head;
+    format!(
+        "<path class=\"s\" d=\"M{:.1} {:.1}A{w:.1} {head:.1} 0 0 1 {w:.1} {:.1}V{wall:.1}A{w:.1} {head:.1} 0 0 1 {:.1} {wall:.1}Z\"/>",
+        -w, -wall, -wall, -w
+    )
+}
+
+/// A lying vessel.
+fn drum(w: f64, h: f64) -> String {
+    let head = (h / 2.0).min(w / 2.0);
+    let wall = w - head;
+    format!(
+        "<path class=\"s\" d=\"M{:.1} {:.1}H{wall:.1}A{head:.1} {h:.1} 0 0 1 {wall:.1} {h:.1}H{:.1}A{head:.1} {h:.1} 0 0 1 {:.1} {:.1}Z\"/>",
+        -wall, -h, -wall, -wall, -h
+    )
+}
+
+/// A round exchanger, or a shell with its tubes where it is long.
+fn exchanger(w: f64, h: f64) -> String {
+    let r = w.min(h);
+    let (x, y) = (r * 0.25, r * 0.5);
+    let tubes = format!(
+        "<path class=\"n\" d=\"M{:.1} 0H{:.1}L{:.1} {:.1}L{x:.1} {y:.1}L{:.1} 0H{w:.1}\"/>",
+        -w,
+        -2.0 * x,
+        -x,
+        -y,
+        2.0 * x
+    );
+    if w.max(h) < r * 1.5 {
+        return format!("<ellipse class=\"s\" rx=\"{w:.1}\" ry=\"{h:.1}\"/>{tubes}");
+    }
+    let sheets = match w > h {
+        true => format!("M{:.1} {:.1}V{h:.1}M{:.1} {:.1}V{h:.1}", -w * 0.75, -h, w * 0.75, -h),
+        false => format!("M{:.1} {:.1}H{w:.1}M{:.1} {:.1}H{w:.1}", -w, -h * 0.75, -w, h * 0.75),
+    };
+    format!("{}<path class=\"n\" d=\"{sheets}\"/>{tubes}", block(w, h))
+}
+
+/// A vessel with trays.
+fn column(w: f64, h: f64) -> String {
+    let trays: String = (-2..=2).map(|n| format!("M{:.1} {:.1}H{w:.1}", -w, f64::from(n) * h * 0.28)).collect();
+    format!("{}<path class=\"d\" d=\"{trays}\"/>", vessel(w, h))
+}
+
+/// A vessel with a stirrer.
+fn reactor(w: f64, h: f64) -> String {
+    let (blade, low, high) = (w * 0.5, h * 0.5, h * 0.3);
+    format!(
+        "{}<path class=\"n\" d=\"M0 {:.1}V{:.1}M{:.1} {high:.1}L{blade:.1} {low:.1}M{:.1} {low:.1}L{blade:.1} {high:.1}\"/>",
+        vessel(w, h),
+        -h - 6.0,
+        (low + high) / 2.0,
+        -blade,
+        -blade
+    )
+}
+
+/// A tank with a conical roof.
+fn tank(w: f64, h: f64) -> String {
+    let eaves = -h + (h * 0.3).min(w * 0.35);
+    format!(
+        "<path class=\"s\" d=\"M{:.1} {h:.1}V{eaves:.1}L0 {:.1}L{w:.1} {eaves:.1}V{h:.1}Z\"/><path class=\"n\" d=\"M{:.1} {eaves:.1}H{w:.1}\"/>",
+        -w, -h, -w
+    )
+}
+
+fn filter(w: f64, h: f64) -> String {
+    format!("{}<path class=\"d\" d=\"M0 {:.1}V{h:.1}\"/>", block(w, h), -h)
+}
+
+/// Equipment of any other kind.
+fn block(w: f64, h: f64) -> String {
+    format!(
+        "<rect class=\"s\" x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\" rx=\"3\"/>",
+        -w,
+        -h,
+        2.0 * w,
+        2.0 * h
+    )
+}
 
 /// The symbol of a class. References to valves are no valves; what an instrument controls is none either.
 pub fn find(class: &str) -> &'static Symbol {
@@ -409,7 +470,11 @@ mod tests {
     fn symbols_have_names_of_their_own_and_bodies() {
         for (index, symbol) in SYMBOLS.iter().enumerate() {
             assert!(SYMBOLS[..index].iter().all(|other| other.name != symbol.name), "{}", symbol.name);
-            assert!(symbol.body.starts_with('<') && symbol.half.0 > 0.0 && symbol.half.1 > 0.0, "{}", symbol.name);
+            let body = match symbol.body {
+                Body::Fixed(body) => body.to_owned(),
+                Body::Stretched(draw) => draw(symbol.half.0, symbol.half.1),
+            };
+            assert!(body.starts_with('<') && symbol.half.0 > 0.0 && symbol.half.1 > 0.0, "{}", symbol.name);
         }
     }
 }

@@ -123,6 +123,7 @@ fn add_place(plant: &Plant<'_>, item: &Item, fields: &mut Fields) {
     if let Some([_, _, width, height]) = bounds {
         fields.add("orig_bbox_width", facts::number(width));
         fields.add("orig_bbox_height", facts::number(height));
+        fields.maybe("bbox", facts::extent(plant.tree, item.element));
     }
 }
 

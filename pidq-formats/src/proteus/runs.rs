@@ -33,8 +33,10 @@ fn add_segment(plant: &mut Plant<'_>, segment: usize) {
         return add_unconnected(plant, segment, &items);
     };
     let lines = centre_lines(plant, element);
-    let from = end(plant, segment, first, Side::From, &lines);
-    let to = end(plant, segment, first, Side::To, &lines);
+    let known = known_places(plant, &items, first);
+    let from = end(plant, segment, first, Side::From, &tips(&lines, &known));
+    let known: Vec<Point> = known.into_iter().chain(from.at.clone()).collect();
+    let to = end(plant, segment, first, Side::To, &tips(&lines, &known));
     mark_ends(plant, segment, &from, &to);
     let inner = items.iter().filter(|item| ![from.item, to.item].contains(&Some(**item)));
     let mut stops: Vec<Stop> = inner.map(|item| stop(plant, *item)).collect();
@@ -90,21 +92,34 @@ impl Side {
             Side::To => ["ToID", "ToNode", "end"],
         }
     }
-
-    /// Where a pipe that is open on this side ends on the drawing.
-    fn tip(self, lines: &[Vec<Point>]) -> Option<Point> {
-        match self {
-            Side::From => lines.first()?.first().cloned(),
-            Side::To => lines.last()?.last().cloned(),
-        }
-    }
 }
 
-fn end(plant: &mut Plant<'_>, segment: usize, connection: &Element, side: Side, lines: &[Vec<Point>]) -> Stop {
+/// Where the items of a run are, and the ends that join something.
+fn known_places(plant: &Plant<'_>, items: &[usize], connection: &Element) -> Vec<Point> {
+    let ends = ["FromID", "ToID"].into_iter().filter_map(|name| plant.lookup(connection.get(name)?));
+    items.iter().copied().chain(ends).filter_map(|item| place(plant, item)).collect()
+}
+
+/// Ends of centre lines, those first that are farthest from everything known: a pipe that is open ends there. The lines are
+/// not always drawn in the direction of the flow.
+fn tips(lines: &[Vec<Point>], known: &[Point]) -> Vec<Point> {
+    let mut tips: Vec<Point> =
+        lines.iter().flat_map(|line| line.first().into_iter().chain(line.last()).cloned()).collect();
+    let gap = |point: &Point| known.iter().map(|other| gap(point, other)).fold(f64::INFINITY, f64::min);
+    tips.sort_by(|a, b| gap(b).total_cmp(&gap(a)));
+    tips
+}
+
+fn gap(a: &Point, b: &Point) -> f64 {
+    let ((x, y), (to_x, to_y)) = (a.xy(), b.xy());
+    (x - to_x).hypot(y - to_y)
+}
+
+fn end(plant: &mut Plant<'_>, segment: usize, connection: &Element, side: Side, tips: &[Point]) -> Stop {
     let [id_name, port_name, word] = side.names();
     let port = connection.get(port_name).map(Json::guess);
     match connection.get(id_name) {
-        None => open_end(plant, segment, side, word, lines),
+        None => open_end(plant, segment, word, tips),
         Some(id) => match plant.meaning(id) {
             Some(Meaning::Item(item)) => Stop { port, ..stop(plant, item) },
             // Dangling or a signal line: kept as the file has it.
@@ -113,8 +128,8 @@ fn end(plant: &mut Plant<'_>, segment: usize, connection: &Element, side: Side, 
     }
 }
 
-fn open_end(plant: &mut Plant<'_>, segment: usize, side: Side, word: &str, lines: &[Vec<Point>]) -> Stop {
-    let at = side.tip(lines);
+fn open_end(plant: &mut Plant<'_>, segment: usize, word: &str, tips: &[Point]) -> Stop {
+    let at = tips.first().cloned();
     let of = plant.items[segment].id.clone();
     let id = plant.add_end(&format!("{of}-{word}"), "open_end", at.clone());
     plant.draft.find(Finding::OpenEnd, format!("the {word} of the segment `{of}` joins nothing"), &[&of, &id]);
@@ -218,20 +233,24 @@ fn add_geometry(edge: &mut Fields, from: &Stop, to: &Stop, path: Vec<Point>) {
 }
 
 /// Which centre line belongs to which edge: in order where there are as many, and else to the edge that it lies nearest.
+/// Each line is turned to run with its edge.
 fn share_out(lines: Vec<Vec<Point>>, stops: &[Stop]) -> Vec<Vec<Point>> {
     let edges = stops.len().saturating_sub(1);
-    if lines.len() == edges {
-        return lines;
-    }
+    let in_order = lines.len() == edges;
     let mut paths = vec![Vec::new(); edges];
-    for line in lines {
+    for (index, mut line) in lines.into_iter().enumerate() {
+        let cost = |line: &[Point], edge: usize| distance(line, &stops[edge], &stops[edge + 1]);
+        let reversed: Vec<Point> = line.iter().rev().cloned().collect();
         let nearest = (0..edges).min_by(|a, b| {
-            let cost = |edge: &usize| distance(&line, &stops[*edge], &stops[edge + 1]);
-            cost(a).total_cmp(&cost(b))
+            let either = |edge: usize| cost(&line, edge).min(cost(&reversed, edge));
+            either(*a).total_cmp(&either(*b))
         });
-        if let Some(edge) = nearest {
-            paths[edge].extend(line);
+        let owner = if in_order { Some(index) } else { nearest };
+        let Some(edge) = owner else { continue };
+        if cost(&reversed, edge) < cost(&line, edge) {
+            line = reversed;
         }
+        paths[edge].extend(line);
     }
     paths
 }
@@ -239,10 +258,7 @@ fn share_out(lines: Vec<Vec<Point>>, stops: &[Stop]) -> Vec<Vec<Point>> {
 /// How far the ends of a line are from two stops. A stop without a place is far from everything.
 fn distance(line: &[Point], from: &Stop, to: &Stop) -> f64 {
     let gap = |point: Option<&Point>, stop: &Stop| match (point, &stop.at) {
-        (Some(point), Some(at)) => {
-            let ((x, y), (to_x, to_y)) = (point.xy(), at.xy());
-            (x - to_x).hypot(y - to_y)
-        }
+        (Some(point), Some(at)) => gap(point, at),
         _ => 1e6,
     };
     gap(line.first(), from) + gap(line.last(), to)

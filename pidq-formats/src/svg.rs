@@ -1,0 +1,311 @@
+//! A sheet or a selection as a drawing. Positions of the drawing where it has them, layers where not.
+//!
+//! The same graph gives the same bytes. Texts are escaped, sizes are bounded, nothing is loaded from anywhere.
+
+mod labels;
+mod layers;
+mod layout;
+mod occupied;
+mod routes;
+mod scene;
+mod sheet;
+mod style;
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+use pidq_core::Value;
+
+use crate::error::{Code, Error, Result};
+use crate::model::{Model, Purpose, text};
+use crate::symbols::{Body, Place};
+use crate::xml::escape;
+
+use labels::Label;
+use scene::{Cast, Placed, Point, Route, Scene};
+pub use style::Style;
+
+/// Nodes and edges of one drawing, and bytes of it.
+const MAX_ITEMS: usize = 50_000;
+const MAX_BYTES: usize = 64 << 20;
+/// Around everything.
+const MARGIN: f64 = 40.0;
+
+/// How a graph is drawn.
+#[derive(Clone, Debug, Default)]
+pub struct Drawing {
+    /// Light or dark.
+    pub style: Style,
+    /// The ids of nodes and edges that are marked; [`marked`] reads them from the result of a query.
+    pub highlight: BTreeSet<String>,
+    /// What stands in the corner, instead of the drawing's own name.
+    pub title: Option<String>,
+}
+
+/// The ids in a value: of a node, of a list, of anything that holds nodes. Texts are ids themselves.
+pub fn marked(value: Value<'_>) -> BTreeSet<String> {
+    let mut ids = BTreeSet::new();
+    let mut open = vec![value];
+    while let Some(value) = open.pop() {
+        match value {
+            Value::String(id) => drop(ids.insert(id.to_owned())),
+            Value::Number(_) => drop(ids.insert(text(value))),
+            Value::Array(list) => open.extend(list.iter()),
+            Value::Object(object) => match object.get("id") {
+                Some(id) if !id.is_null() => drop(ids.insert(text(id))),
+                _ => open.extend(object.iter().map(|(_, value)| value).filter(|value| is_container(*value))),
+            },
+            _ => {}
+        }
+    }
+    ids
+}
+
+fn is_container(value: Value<'_>) -> bool {
+    matches!(value, Value::Array(_) | Value::Object(_))
+}
+
+impl Drawing {
+    /// Draws a graph.
+    ///
+    /// ```
+    /// use pidq_core::Graph;
+    /// use pidq_formats::Drawing;
+    ///
+    /// let graph = Graph::from_json(r#"{"nodes": [
+    ///     {"id": "T-1", "tag": "T-1", "node_classification": "equipment.tank"},
+    ///     {"id": "P-1", "tag": "P-1", "node_classification": "equipment.centrifugal_pump"}
+    /// ], "edges": [{"from": "T-1", "to": "P-1", "edge_type": "physically_connected_to"}]}"#)?;
+    /// let svg = Drawing::default().draw(graph.root())?;
+    /// assert!(svg.starts_with("<svg ") && svg.contains("data-id=\"P-1\""));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `PQ6003` for what is no graph, `PQ6007` for one that is too large for a sheet.
+    pub fn draw(&self, value: Value<'_>) -> Result<String> {
+        let model = Model::of(value)?;
+        if model.nodes.len() + model.edges.len() > MAX_ITEMS {
+            let message = format!("the graph has more than {MAX_ITEMS} nodes and edges; draw a part of it");
+            return Err(Error::new(Code::TooLarge, message));
+        }
+        let cast = Cast::of(&model);
+        let scene = if sheet::is_placed(&cast) { sheet::scene(&cast) } else { layout::scene(&cast) };
+        let labels = labels::labels(&cast, &scene);
+        let svg = Writer { drawing: self, cast: &cast, scene: &scene, out: String::new() }.write(&labels);
+        if svg.len() > MAX_BYTES {
+            return Err(Error::new(Code::TooLarge, "the drawing is too large; draw a part of it"));
+        }
+        Ok(svg)
+    }
+}
+
+/// Writes the drawing that is in use for exports: light, without marks.
+pub fn write(value: Value<'_>) -> Result<Vec<Vec<u8>>> {
+    Drawing::default().draw(value).map(|svg| vec![svg.into_bytes()])
+}
+
+struct Writer<'d, 'm, 'a> {
+    drawing: &'d Drawing,
+    cast: &'d Cast<'m, 'a>,
+    scene: &'d Scene,
+    out: String,
+}
+
+impl Writer<'_, '_, '_> {
+    fn write(mut self, labels: &[Label]) -> String {
+        self.start(labels);
+        self.layer("marks", |svg| svg.marks());
+        self.layer("lines", |svg| svg.scene.routes.iter().for_each(|route| svg.route(route)));
+        self.layer("nodes", |svg| (0..svg.scene.places.len()).for_each(|index| svg.node(index)));
+        self.layer("texts", |svg| labels.iter().for_each(|label| svg.label(label)));
+        self.out.push_str("</svg>\n");
+        self.out
+    }
+
+    /// Writing to a text cannot fail.
+    fn put(&mut self, text: std::fmt::Arguments<'_>) {
+        let _ = self.out.write_fmt(text);
+    }
+
+    fn layer(&mut self, name: &str, draw: impl FnOnce(&mut Self)) {
+        self.put(format_args!("<g id=\"{name}\">\n"));
+        draw(self);
+        self.out.push_str("</g>\n");
+    }
+
+    fn start(&mut self, labels: &[Label]) {
+        let [left, top, right, bottom] = bounds(self.scene, labels);
+        let (x, y) = (left - MARGIN, top - MARGIN);
+        let (w, h) = (right - left + 2.0 * MARGIN, bottom - top + 2.0 * MARGIN);
+        let title = escape(&self.title());
+        self.put(format_args!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{w:.0}\" height=\"{h:.0}\" viewBox=\"{x:.1} {y:.1} {w:.1} {h:.1}\" role=\"img\">\n\
+             <title>{title}</title>\n<style>{}</style>\n\
+             <rect class=\"b\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{w:.1}\" height=\"{h:.1}\"/>\n\
+             <text class=\"m\" x=\"{:.1}\" y=\"{:.1}\" font-size=\"10\">{title}</text>\n",
+            self.drawing.style.sheet(),
+            right + MARGIN - 12.0,
+            bottom + MARGIN - 12.0,
+        ));
+    }
+
+    fn title(&self) -> String {
+        let named = |key| self.cast.model.metadata.and_then(|fields| fields.get(key)).and_then(Value::as_str);
+        let own = self.drawing.title.as_deref();
+        own.or_else(|| named("drawing_name")).or_else(|| named("drawing_number")).unwrap_or_default().to_owned()
+    }
+
+    fn is_marked(&self, index: usize) -> bool {
+        let node = &self.cast.model.nodes[index];
+        self.drawing.highlight.contains(&node.name)
+            || node.fields.get("id").is_some_and(|id| self.drawing.highlight.contains(&text(id)))
+    }
+
+    /// An edge is marked by its own id, or because both its ends are.
+    fn is_marked_edge(&self, route: &Route) -> bool {
+        let edge = &self.cast.model.edges[route.edge];
+        let own = edge.fields.get("id").is_some_and(|id| self.drawing.highlight.contains(&text(id)));
+        let ends = [edge.from.node, edge.to.node].map(|node| node.is_some_and(|node| self.is_marked(node)));
+        own || ends == [true, true]
+    }
+
+    /// Marks lie under everything, so that they hide nothing.
+    fn marks(&mut self) {
+        if self.drawing.highlight.is_empty() {
+            return;
+        }
+        for route in self.scene.routes.iter().filter(|route| self.is_marked_edge(route)).collect::<Vec<_>>() {
+            self.put(format_args!("<path class=\"hot\" d=\"{}\"/>\n", path(&route.points)));
+        }
+        for (index, place) in self.scene.places.iter().enumerate() {
+            if let Some(place) = place.as_ref().filter(|_| self.is_marked(index)) {
+                let [left, top, right, bottom] = place.bounds();
+                let (w, h) = (right - left + 12.0, bottom - top + 12.0);
+                self.put(format_args!(
+                    "<rect class=\"hit\" x=\"{:.1}\" y=\"{:.1}\" width=\"{w:.1}\" height=\"{h:.1}\" rx=\"6\"/>\n",
+                    left - 6.0,
+                    top - 6.0
+                ));
+            }
+        }
+    }
+
+    fn route(&mut self, route: &Route) {
+        let class = match route.purpose {
+            Purpose::Flow => "p",
+            Purpose::Signal => "g",
+            Purpose::Part | Purpose::Member | Purpose::Other => "o",
+        };
+        let edge = &self.cast.model.edges[route.edge];
+        let id = edge.fields.get("id").map(|id| format!(" data-id=\"{}\"", escape(&text(id)))).unwrap_or_default();
+        self.put(format_args!("<path class=\"{class}\"{id} d=\"{}\"/>\n", path(&route.points)));
+        if route.purpose == Purpose::Flow {
+            self.arrow(route);
+        }
+    }
+
+    /// The direction of the flow, on the longest stretch of a pipe that is long enough.
+    fn arrow(&mut self, route: &Route) {
+        let direction = self.cast.model.edges[route.edge].fields.get("direction").and_then(Value::as_str);
+        let turn = match direction.unwrap_or("forward") {
+            "forward" | "downstream" => 0.0,
+            "backward" | "upstream" => 180.0,
+            _ => return,
+        };
+        let length = |pair: &[Point]| (pair[0].0 - pair[1].0).hypot(pair[0].1 - pair[1].1);
+        let longest = route.points.windows(2).max_by(|a, b| length(a).total_cmp(&length(b)));
+        let Some(pair) = longest.filter(|pair| length(pair) >= 34.0 * self.scene.scale) else { return };
+        let (x, y) = ((pair[0].0 + pair[1].0) / 2.0, (pair[0].1 + pair[1].1) / 2.0);
+        let angle = (pair[1].1 - pair[0].1).atan2(pair[1].0 - pair[0].0).to_degrees() + turn;
+        self.put(format_args!(
+            "<path class=\"a\" transform=\"translate({x:.1} {y:.1}) rotate({angle:.0})\" d=\"M5 0L-4 -3.5V3.5Z\"/>\n"
+        ));
+    }
+
+    fn node(&mut self, index: usize) {
+        let Some(place) = &self.scene.places[index] else { return };
+        let node = &self.cast.model.nodes[index];
+        let (x, y) = place.at;
+        let body = body(place);
+        let class = place.symbol.name;
+        let id = escape(&node.name);
+        let title = escape(&node.title());
+        self.put(format_args!(
+            "<g class=\"{class}\" data-id=\"{id}\" transform=\"translate({x:.1} {y:.1}){}\"><title>{title}</title>{body}{}</g>\n",
+            turn(place),
+            if self.is_in_control_room(index) { room_line(place) } else { String::new() }
+        ));
+    }
+
+    /// Instruments of the control room have a line through them.
+    fn is_in_control_room(&self, index: usize) -> bool {
+        let location = self.cast.model.nodes[index].fields.get("location").and_then(Value::as_str).unwrap_or_default();
+        let location = location.to_lowercase();
+        let is_bubble = self.cast.symbols[index].place == Place::Bubble;
+        is_bubble && ["control", "central", "panel", "board"].iter().any(|word| location.contains(word))
+    }
+
+    fn label(&mut self, label: &Label) {
+        let (x, y) = (label.at.0, label.at.1);
+        let turn = if label.is_upright { format!(" transform=\"rotate(-90 {x:.1} {y:.1})\"") } else { String::new() };
+        let of = label.node.map(|node| format!(" data-of=\"{}\"", escape(&self.cast.model.nodes[node].name)));
+        self.put(format_args!(
+            "<text class=\"{}\" x=\"{x:.1}\" y=\"{:.1}\" font-size=\"{:.1}\"{turn}{}>{}</text>\n",
+            label.class,
+            y + label.size * 0.35,
+            label.size,
+            of.unwrap_or_default(),
+            escape(&label.text)
+        ));
+    }
+}
+
+fn room_line(place: &Placed) -> String {
+    let (half, _) = place.symbol.half;
+    format!("<path class=\"n\" d=\"M{:.1} 0H{half:.1}\"/>", -half)
+}
+
+/// A symbol at its size. What keeps its form is scaled evenly.
+fn body(place: &Placed) -> String {
+    match place.symbol.body {
+        Body::Stretched(draw) => draw(place.half.0, place.half.1),
+        Body::Fixed(body) => {
+            let usual = place.symbol.half;
+            let scale = (place.half.0 / usual.0).min(place.half.1 / usual.1);
+            match (scale - 1.0).abs() < 0.01 {
+                true => body.to_owned(),
+                false => format!("<g transform=\"scale({scale:.2})\">{body}</g>"),
+            }
+        }
+    }
+}
+
+/// A pipe that runs to the left mirrors its symbols: actuators stay above.
+fn turn(place: &Placed) -> String {
+    match place.angle {
+        0 => String::new(),
+        180 => " scale(-1 1)".into(),
+        angle => format!(" rotate({angle})"),
+    }
+}
+
+fn path(points: &[Point]) -> String {
+    let mut out = String::new();
+    for (index, (x, y)) in points.iter().enumerate() {
+        let _ = write!(out, "{}{x:.1} {y:.1}", if index == 0 { "M" } else { "L" });
+    }
+    out
+}
+
+fn bounds(scene: &Scene, labels: &[Label]) -> [f64; 4] {
+    labels.iter().fold(scene.bounds(), |all, label| {
+        let half = label.text.chars().count() as f64 * label.size * 0.32;
+        let (w, h) = if label.is_upright { (label.size, half) } else { (half, label.size) };
+        let (x, y) = label.at;
+        [all[0].min(x - w), all[1].min(y - h), all[2].max(x + w), all[3].max(y + h)]
+    })
+}
+
+#[cfg(test)]
+mod tests;

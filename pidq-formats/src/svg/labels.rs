@@ -1,0 +1,216 @@
+//! Texts: tags beside their symbols, line numbers along pipes, none on top of another where that can be helped.
+
+use std::collections::BTreeMap;
+
+use pidq_core::Value;
+
+use crate::model::Purpose;
+use crate::symbols::Place;
+
+use super::occupied::Occupied;
+use super::scene::{Cast, Placed, Point, Scene};
+
+/// A text on the sheet.
+pub struct Label {
+    /// The middle of the text.
+    pub at: Point,
+    pub text: String,
+    pub size: f64,
+    pub class: &'static str,
+    /// Upwards along a pipe.
+    pub is_upright: bool,
+    /// The node that it belongs to.
+    pub node: Option<usize>,
+}
+
+/// The mean width of a letter, in parts of its height.
+const LETTER: f64 = 0.64;
+/// A text is cut after this many letters.
+const MAX_LETTERS: usize = 40;
+
+/// All texts of the sheet.
+pub fn labels(cast: &Cast<'_, '_>, scene: &Scene) -> Vec<Label> {
+    let mut occupied = Occupied::of(scene);
+    let mut labels = Vec::new();
+    let placed = || scene.places.iter().enumerate().filter_map(|(index, place)| Some((index, place.as_ref()?)));
+    // Equipment first: its tags are what people look for.
+    for rank in 0..3 {
+        for (index, place) in placed().filter(|(_, place)| self::rank(place) == rank) {
+            label_node(cast, scene, index, place, &mut occupied, &mut labels);
+        }
+        if rank == 1 {
+            label_lines(cast, scene, &mut occupied, &mut labels);
+        }
+    }
+    labels
+}
+
+fn rank(place: &Placed) -> usize {
+    match (place.symbol.place, place.symbol.name) {
+        (_, "nozzle" | "tee" | "flange" | "reducer" | "actuator" | "open_end" | "property_break" | "other") => 2,
+        (Place::Inline, _) => 1,
+        _ => 0,
+    }
+}
+
+fn label_node(
+    cast: &Cast<'_, '_>,
+    scene: &Scene,
+    index: usize,
+    place: &Placed,
+    occupied: &mut Occupied,
+    labels: &mut Vec<Label>,
+) {
+    let node = &cast.model.nodes[index];
+    let title = node.title();
+    // A name that nobody gave says nothing on a drawing.
+    let is_named = title != node.name || node.fields.get("tag").and_then(Value::as_str) == Some(&title);
+    if !is_named || title.is_empty() {
+        return;
+    }
+    let text = cut(&title);
+    let scale = scene.scale.max(0.7);
+    match (place.symbol.place, rank(place)) {
+        (Place::Bubble, _) => labels.extend(in_bubble(index, place, &text, scale)),
+        (Place::Upright, 2) if place.symbol.name == "actuator" => {}
+        (Place::Connector, _) if fits_inside(place, &text, 8.0 * scale) => {
+            let label =
+                Label { at: place.at, text, size: 8.0 * scale, class: "c", is_upright: false, node: Some(index) };
+            labels.push(label);
+        }
+        (Place::Connector, _) => beside(index, place, &text, ("c", 8.0 * scale), Need::Must, occupied, labels),
+        (Place::Upright, 0) => beside(index, place, &text, ("e", 11.0 * scale), Need::Must, occupied, labels),
+        (_, 1) => beside(index, place, &text, ("t", 8.0 * scale), Need::Must, occupied, labels),
+        _ => beside(index, place, &text, ("z", 6.5 * scale), Need::May, occupied, labels),
+    }
+}
+
+fn fits_inside(place: &Placed, text: &str, size: f64) -> bool {
+    place.angle % 180 == 0 && text.chars().count() as f64 * size * LETTER < place.half.0 * 1.6
+}
+
+fn cut(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<&str>>().join(" ");
+    match line.chars().count() {
+        count if count <= MAX_LETTERS => line,
+        _ => line.chars().take(MAX_LETTERS - 1).chain(['…']).collect(),
+    }
+}
+
+/// Letters above, number below, as on every drawing.
+fn in_bubble(index: usize, place: &Placed, text: &str, scale: f64) -> Vec<Label> {
+    let split = text.find(|c: char| c.is_ascii_digit() || matches!(c, '-' | ' ' | '_')).unwrap_or(text.len());
+    let (letters, number) = text.split_at(split);
+    let number = number.trim_start_matches(['-', ' ', '_']);
+    let lines: Vec<&str> = [letters, number].into_iter().filter(|line| !line.is_empty()).collect();
+    let label = |(row, line): (usize, &&str)| {
+        let room = place.half.0 * 1.8 / (line.chars().count().max(1) as f64 * LETTER);
+        let shift = (row as f64 - (lines.len() - 1) as f64 / 2.0) * 8.0 * scale;
+        let at = (place.at.0, place.at.1 + shift);
+        Label {
+            at,
+            text: (*line).to_owned(),
+            size: (7.5 * scale).min(room),
+            class: "i",
+            is_upright: false,
+            node: Some(index),
+        }
+    };
+    lines.iter().enumerate().map(label).collect()
+}
+
+/// Symbols with nothing inside of them but their tag.
+const HOLLOW: &[&str] = &["tank", "vessel", "drum", "equipment"];
+
+/// Whether a text is left out where there is no room.
+#[derive(Clone, Copy, PartialEq)]
+enum Need {
+    Must,
+    May,
+}
+
+fn beside(
+    index: usize,
+    place: &Placed,
+    text: &str,
+    (class, size): (&'static str, f64),
+    need: Need,
+    occupied: &mut Occupied,
+    labels: &mut Vec<Label>,
+) {
+    let half = (text.chars().count() as f64 * size * LETTER / 2.0, size * 0.6);
+    let [left, top, right, bottom] = place.bounds();
+    let (x, y) = place.at;
+    // Stems and domes of valves stand above the symbol.
+    let above = if place.symbol.place == Place::Inline && place.symbol.half.1 >= 8.0 { 12.0 } else { 2.0 };
+    let has_room = place.half.0 > half.0 + 2.0 && place.half.1 > 2.5 * half.1;
+    let fits = has_room && HOLLOW.contains(&place.symbol.name);
+    let mut wanted = vec![
+        (x, bottom + half.1 + 2.0),
+        (x, top - half.1 - above),
+        (right + half.0 + 3.0, y),
+        (left - half.0 - 3.0, y),
+        (right + half.0 + 2.0, top - half.1),
+        (left - half.0 - 2.0, top - half.1),
+        (right + half.0 + 2.0, bottom + half.1),
+        (left - half.0 - 2.0, bottom + half.1),
+    ];
+    let vertical = place.angle % 180 != 0;
+    if place.symbol.place == Place::Inline && !vertical {
+        wanted.swap(0, 1);
+    } else if vertical {
+        wanted.swap(0, 2);
+    }
+    for step in 1..4 {
+        let far = 10.0 * f64::from(step);
+        wanted.extend([(x, top - half.1 - above - far), (x, bottom + half.1 + 2.0 + far)]);
+    }
+    let bounds = |at: &Point| [at.0 - half.0, at.1 - half.1, at.0 + half.0, at.1 + half.1];
+    let free = wanted.iter().copied().find(|at| occupied.is_free(bounds(at)));
+    let at = match (fits, free, need) {
+        (true, ..) => (x, y),
+        (_, Some(at), _) => at,
+        (_, None, Need::Must) => wanted[0],
+        (_, None, Need::May) => return,
+    };
+    occupied.add(bounds(&at));
+    labels.push(Label { at, text: text.to_owned(), size, class, is_upright: false, node: Some(index) });
+}
+
+/// The number of each line once, at the longest stretch that has room.
+fn label_lines(cast: &Cast<'_, '_>, scene: &Scene, occupied: &mut Occupied, labels: &mut Vec<Label>) {
+    let mut stretches: BTreeMap<&str, Vec<(Point, Point)>> = BTreeMap::new();
+    for route in scene.routes.iter().filter(|route| route.purpose == Purpose::Flow) {
+        let line = cast.model.edges[route.edge].fields.get("line").and_then(Value::as_str);
+        let Some(line) = line.filter(|line| !line.is_empty()) else { continue };
+        stretches.entry(line).or_default().extend(route.points.windows(2).map(|pair| (pair[0], pair[1])));
+    }
+    let length = |stretch: &(Point, Point)| (stretch.0.0 - stretch.1.0).hypot(stretch.0.1 - stretch.1.1);
+    for (line, mut list) in stretches {
+        list.sort_by(|a, b| length(b).total_cmp(&length(a)));
+        let text = cut(line);
+        let size = 7.5 * scene.scale.max(0.7);
+        let half = (text.chars().count() as f64 * size * LETTER / 2.0, size * 0.6);
+        let best = list.iter().take(12).find_map(|stretch| along(stretch, half, occupied));
+        let fallback = list.first().map(|(a, b)| (((a.0 + b.0) / 2.0, (a.1 + b.1) / 2.0 - half.1 - 2.0), false));
+        let Some((at, is_upright)) = best.or(fallback) else { continue };
+        let (w, h) = if is_upright { (half.1, half.0) } else { half };
+        occupied.add([at.0 - w, at.1 - h, at.0 + w, at.1 + h]);
+        labels.push(Label { at, text, size, class: "l", is_upright, node: None });
+    }
+}
+
+/// A free place along a stretch: on one side or the other, in the middle or nearer to an end.
+fn along((a, b): &(Point, Point), half: (f64, f64), occupied: &Occupied) -> Option<(Point, bool)> {
+    let is_upright = (a.0 - b.0).abs() < (a.1 - b.1).abs();
+    let (w, h) = if is_upright { (half.1, half.0) } else { half };
+    let candidates = [0.5, 0.35, 0.65, 0.2, 0.8].into_iter().flat_map(|part| {
+        let (x, y) = (a.0 + (b.0 - a.0) * part, a.1 + (b.1 - a.1) * part);
+        [0.0, 11.0, 22.0].into_iter().flat_map(move |further| {
+            let away = half.1 + 2.0 + further;
+            if is_upright { [(x - away, y), (x + away, y)] } else { [(x, y - away), (x, y + away)] }
+        })
+    });
+    let free = |at: &Point| occupied.is_free([at.0 - w, at.1 - h, at.0 + w, at.1 + h]);
+    candidates.into_iter().find(free).map(|at| (at, is_upright))
+}

@@ -1,0 +1,401 @@
+//! Layers of a directed graph: broken cycles, longest ways, few crossings, straight edges. Numbers only; knows no symbols.
+
+use std::collections::VecDeque;
+
+/// An edge between two blocks, and the nodes that it joins.
+#[derive(Clone, Debug)]
+pub struct Link {
+    pub edge: usize,
+    pub from: usize,
+    pub to: usize,
+    pub ends: [usize; 2],
+}
+
+/// Rounds of sweeping for crossings and for heights.
+const SWEEPS: usize = 12;
+/// Edges over more layers than this get places in no more.
+const MAX_CHAIN: usize = 400;
+
+/// Vertices in layers: the blocks, and behind them the places that long edges pass.
+#[derive(Debug)]
+pub struct Layers {
+    /// The layer of each vertex.
+    pub layer: Vec<usize>,
+    /// The vertices of each layer, from top to bottom.
+    pub order: Vec<Vec<usize>>,
+    /// For each link the vertices that it passes, in its own direction.
+    pub chains: Vec<Vec<usize>>,
+    /// Neighbours to the left and to the right of each vertex.
+    left: Vec<Vec<usize>>,
+    right: Vec<Vec<usize>>,
+}
+
+impl Layers {
+    pub fn of(count: usize, links: &[Link]) -> Layers {
+        let forward = break_cycles(count, links);
+        let layer = longest_ways(count, &forward);
+        let mut layers = Layers { layer, order: Vec::new(), chains: Vec::new(), left: Vec::new(), right: Vec::new() };
+        layers.add_chains(links);
+        layers.first_order();
+        layers.uncross();
+        layers
+    }
+
+    /// How many pipes go on from a layer to the next.
+    pub fn passing(&self, layer: usize) -> usize {
+        let count: usize = self.order[layer].iter().map(|vertex| self.right[*vertex].len()).sum();
+        count.min(24)
+    }
+
+    fn add_chains(&mut self, links: &[Link]) {
+        self.left = vec![Vec::new(); self.layer.len()];
+        self.right = vec![Vec::new(); self.layer.len()];
+        for link in links {
+            let is_forward = self.layer[link.from] < self.layer[link.to];
+            let (first, last) = if is_forward { (link.from, link.to) } else { (link.to, link.from) };
+            let mut chain = Vec::new();
+            let mut before = first;
+            let span = self.layer[first] + 1..self.layer[last];
+            for layer in if span.len() > MAX_CHAIN { 0..0 } else { span } {
+                let vertex = self.layer.len();
+                self.layer.push(layer);
+                self.left.push(Vec::new());
+                self.right.push(Vec::new());
+                self.join(before, vertex);
+                chain.push(vertex);
+                before = vertex;
+            }
+            self.join(before, last);
+            if !is_forward {
+                chain.reverse();
+            }
+            self.chains.push(chain);
+        }
+    }
+
+    fn join(&mut self, left: usize, right: usize) {
+        self.right[left].push(right);
+        self.left[right].push(left);
+    }
+
+    /// Vertices in the order in which they are met: what is connected comes together.
+    fn first_order(&mut self) {
+        let depth = self.layer.iter().max().map_or(0, |layer| layer + 1);
+        self.order = vec![Vec::new(); depth];
+        let mut seen = vec![false; self.layer.len()];
+        for start in 0..self.layer.len() {
+            let mut queue = VecDeque::from([start]);
+            while let Some(vertex) = queue.pop_front() {
+                if std::mem::replace(&mut seen[vertex], true) {
+                    continue;
+                }
+                self.order[self.layer[vertex]].push(vertex);
+                queue.extend(self.right[vertex].iter().chain(&self.left[vertex]));
+            }
+        }
+    }
+
+    /// Sorts each layer by the mean place of the neighbours, to and fro, and keeps the best order.
+    fn uncross(&mut self) {
+        let mut best = (self.crossings(), self.order.clone());
+        let mut places = self.places();
+        for sweep in 0..SWEEPS {
+            let to_right = sweep % 2 == 0;
+            let depth = self.order.len();
+            for step in 1..depth {
+                let layer = if to_right { step } else { depth - 1 - step };
+                self.sort_layer(layer, to_right, &mut places);
+            }
+            let crossings = self.crossings();
+            if crossings < best.0 {
+                best = (crossings, self.order.clone());
+            }
+        }
+        self.order = best.1;
+    }
+
+    fn sort_layer(&mut self, layer: usize, to_right: bool, places: &mut [usize]) {
+        let neighbours = if to_right { &self.left } else { &self.right };
+        let mut keyed: Vec<(f64, usize)> = Vec::new();
+        for (place, vertex) in self.order[layer].iter().enumerate() {
+            let near = &neighbours[*vertex];
+            let sum: usize = near.iter().map(|other| places[*other]).sum();
+            // What has no neighbours there stays where it is.
+            let key = if near.is_empty() { place as f64 } else { sum as f64 / near.len() as f64 };
+            keyed.push((key, *vertex));
+        }
+        keyed.sort_by(|a, b| a.0.total_cmp(&b.0));
+        self.order[layer] = keyed.into_iter().map(|(_, vertex)| vertex).collect();
+        for (place, vertex) in self.order[layer].iter().enumerate() {
+            places[*vertex] = place;
+        }
+    }
+
+    fn places(&self) -> Vec<usize> {
+        let mut places = vec![0; self.layer.len()];
+        for layer in &self.order {
+            for (place, vertex) in layer.iter().enumerate() {
+                places[*vertex] = place;
+            }
+        }
+        places
+    }
+
+    fn crossings(&self) -> usize {
+        let places = self.places();
+        let of_layer = |layer: &Vec<usize>| {
+            let mut ends: Vec<(usize, usize)> = Vec::new();
+            for vertex in layer {
+                ends.extend(self.right[*vertex].iter().map(|to| (places[*vertex], places[*to])));
+            }
+            ends.sort_unstable();
+            inversions(&ends)
+        };
+        self.order.iter().map(of_layer).sum()
+    }
+
+    /// How high each vertex is: near its neighbours, in order, with room for each.
+    pub fn heights(&self, half: impl Fn(usize) -> f64) -> Vec<f64> {
+        let mut heights = vec![0.0; self.layer.len()];
+        for layer in &self.order {
+            let mut y = 0.0;
+            for vertex in layer {
+                heights[*vertex] = y + half(*vertex);
+                y += 2.0 * half(*vertex);
+            }
+        }
+        let runs = self.runs();
+        let mut run_of = vec![None; self.layer.len()];
+        for (run, vertices) in runs.iter().enumerate() {
+            vertices.iter().for_each(|vertex| run_of[*vertex] = Some(run));
+        }
+        for sweep in 0..SWEEPS * 4 {
+            // First everything goes where its neighbours are; then what follows one behind the other becomes straight.
+            let is_rigid = sweep >= SWEEPS;
+            let mean = |run: &Vec<usize>| run.iter().map(|vertex| heights[*vertex]).sum::<f64>() / run.len() as f64;
+            let means: Vec<f64> = if is_rigid { runs.iter().map(mean).collect() } else { Vec::new() };
+            for index in 0..self.order.len() {
+                let layer = if sweep % 2 == 0 { index } else { self.order.len() - 1 - index };
+                let straight = |vertex: usize| run_of[vertex].and_then(|run: usize| means.get(run).copied());
+                self.align(&self.order[layer], &mut heights, &half, straight);
+            }
+        }
+        self.snap(&runs, &mut heights, &half);
+        heights
+    }
+
+    /// Sequences of vertices that follow one behind the other without a branch.
+    fn runs(&self) -> Vec<Vec<usize>> {
+        let after = |vertex: usize| match self.right[vertex].as_slice() {
+            [next] if self.left[*next].len() == 1 => Some(*next),
+            _ => None,
+        };
+        let begins = |vertex: &usize| match self.left[*vertex].as_slice() {
+            [before] => after(*before).is_none(),
+            _ => true,
+        };
+        let run = |start: usize| std::iter::successors(Some(start), |vertex| after(*vertex)).collect::<Vec<usize>>();
+        (0..self.layer.len()).filter(begins).map(run).filter(|run| run.len() > 1).collect()
+    }
+
+    /// Makes a run straight where its neighbours leave the room.
+    fn snap(&self, runs: &[Vec<usize>], heights: &mut [f64], half: &impl Fn(usize) -> f64) {
+        let places = self.places();
+        for run in runs {
+            let mean = run.iter().map(|vertex| heights[*vertex]).sum::<f64>() / run.len() as f64;
+            let has_room = |vertex: &usize| {
+                let layer = &self.order[self.layer[*vertex]];
+                let place = places[*vertex];
+                let above = place.checked_sub(1).and_then(|place| layer.get(place));
+                let below = layer.get(place + 1);
+                let apart = |other: &usize| (mean - heights[*other]).abs() > half(*vertex) + half(*other) - 2.0;
+                above.is_none_or(|other| heights[*other] < mean && apart(other))
+                    && below.is_none_or(|other| heights[*other] > mean && apart(other))
+            };
+            if run.iter().all(has_room) {
+                run.iter().for_each(|vertex| heights[*vertex] = mean);
+            }
+        }
+    }
+
+    /// The heights of a layer that are nearest to those of the neighbours, and keep order and room: least squares under
+    /// the constraint, by pooling.
+    fn align(
+        &self,
+        layer: &[usize],
+        heights: &mut [f64],
+        half: &impl Fn(usize) -> f64,
+        straight: impl Fn(usize) -> Option<f64>,
+    ) {
+        let mut offset = 0.0;
+        let mut offsets = Vec::new();
+        // Each pool: the sum of wishes, their weight, how many vertices.
+        let mut pools: Vec<(f64, f64, usize)> = Vec::new();
+        for (index, vertex) in layer.iter().enumerate() {
+            if index > 0 {
+                offset += half(layer[index - 1]) + half(*vertex);
+            }
+            offsets.push(offset);
+            let (wish, weight) = match straight(*vertex) {
+                Some(mean) => (mean, 20.0),
+                None => self.wish(*vertex, heights),
+            };
+            pools.push(((wish - offset) * weight, weight, 1));
+            while let [.., a, b] = pools.as_slice() {
+                if a.0 / a.1 <= b.0 / b.1 {
+                    break;
+                }
+                let merged = (a.0 + b.0, a.1 + b.1, a.2 + b.2);
+                pools.truncate(pools.len() - 2);
+                pools.push(merged);
+            }
+        }
+        let means = pools.iter().flat_map(|(sum, weight, count)| std::iter::repeat_n(sum / weight, *count));
+        for ((vertex, offset), mean) in layer.iter().zip(offsets).zip(means) {
+            heights[*vertex] = mean + offset;
+        }
+    }
+
+    /// Where a vertex would like to be. Straight long edges matter more than anything else.
+    fn wish(&self, vertex: usize, heights: &[f64]) -> (f64, f64) {
+        let near = || self.left[vertex].iter().chain(&self.right[vertex]);
+        let count = near().count();
+        if count == 0 {
+            return (heights[vertex], 0.1);
+        }
+        let is_passed = vertex >= self.layer.len() - self.chains.iter().map(Vec::len).sum::<usize>();
+        (near().map(|other| heights[*other]).sum::<f64>() / count as f64, if is_passed { 4.0 } else { 1.0 })
+    }
+}
+
+/// The edges with those that close a cycle turned round.
+fn break_cycles(count: usize, links: &[Link]) -> Vec<Vec<usize>> {
+    let mut next: Vec<Vec<usize>> = vec![Vec::new(); count];
+    let mut is_target = vec![false; count];
+    for link in links {
+        next[link.from].push(link.to);
+        is_target[link.to] = true;
+    }
+    let mut forward: Vec<Vec<usize>> = vec![Vec::new(); count];
+    let mut state = vec![0_u8; count];
+    // Sources first: what is fed by nothing begins a sheet.
+    let starts = (0..count).filter(|vertex| !is_target[*vertex]).chain(0..count);
+    for start in starts.collect::<Vec<usize>>() {
+        let mut stack = vec![(start, 0)];
+        while let Some((vertex, at)) = stack.pop() {
+            if at == 0 {
+                if state[vertex] != 0 {
+                    continue;
+                }
+                state[vertex] = 1;
+            }
+            let Some(to) = next[vertex].get(at).copied() else {
+                state[vertex] = 2;
+                continue;
+            };
+            stack.push((vertex, at + 1));
+            match state[to] {
+                1 => forward[to].push(vertex),
+                2 => forward[vertex].push(to),
+                _ => {
+                    forward[vertex].push(to);
+                    stack.push((to, 0));
+                }
+            }
+        }
+    }
+    forward
+}
+
+/// The longest way from a source; sources stand just before what they feed.
+fn longest_ways(count: usize, forward: &[Vec<usize>]) -> Vec<usize> {
+    let mut waiting = vec![0_usize; count];
+    for to in forward.iter().flatten() {
+        waiting[*to] += 1;
+    }
+    let is_source: Vec<bool> = waiting.iter().map(|count| *count == 0).collect();
+    let mut layer = vec![0; count];
+    let mut queue: VecDeque<usize> = (0..count).filter(|vertex| is_source[*vertex]).collect();
+    while let Some(vertex) = queue.pop_front() {
+        for to in &forward[vertex] {
+            layer[*to] = layer[*to].max(layer[vertex] + 1);
+            waiting[*to] -= 1;
+            if waiting[*to] == 0 {
+                queue.push_back(*to);
+            }
+        }
+    }
+    for vertex in (0..count).filter(|vertex| is_source[*vertex]) {
+        let nearest = forward[vertex].iter().map(|to| layer[*to]).min();
+        layer[vertex] = nearest.map_or(0, |nearest: usize| nearest.saturating_sub(1));
+    }
+    layer
+}
+
+/// How many pairs of edges cross, between ends that are sorted by their first places.
+fn inversions(ends: &[(usize, usize)]) -> usize {
+    let size = ends.iter().map(|(_, to)| to + 2).max().unwrap_or(0);
+    let mut tree = vec![0_usize; size];
+    let mut crossings = 0;
+    for (seen, (_, to)) in ends.iter().enumerate() {
+        let mut below = 0;
+        let mut at = to + 1;
+        while at > 0 {
+            below += tree[at];
+            at &= at - 1;
+        }
+        crossings += seen - below;
+        let mut at = to + 1;
+        while at < size {
+            tree[at] += 1;
+            at += at & at.wrapping_neg();
+        }
+    }
+    crossings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn layers(count: usize, pairs: &[(usize, usize)]) -> Layers {
+        let link =
+            |(edge, (from, to)): (usize, &(usize, usize))| Link { edge, from: *from, to: *to, ends: [*from, *to] };
+        Layers::of(count, &pairs.iter().enumerate().map(link).collect::<Vec<Link>>())
+    }
+
+    #[test]
+    fn what_flows_goes_from_left_to_right() {
+        let layers = layers(4, &[(0, 1), (1, 2), (0, 2), (3, 2)]);
+        assert_eq!(layers.layer[..4], [0, 1, 2, 1]);
+        assert_eq!(layers.chains[2].len(), 1, "the long edge passes one layer");
+    }
+
+    #[test]
+    fn a_cycle_has_one_edge_that_goes_back() {
+        let layers = layers(3, &[(0, 1), (1, 2), (2, 0)]);
+        assert_eq!(layers.layer[..3], [0, 1, 2]);
+    }
+
+    #[test]
+    fn crossings_that_need_not_be_are_taken_out() {
+        let layers = layers(4, &[(0, 3), (1, 2)]);
+        assert_eq!(layers.crossings(), 0);
+    }
+
+    #[test]
+    fn neighbours_in_a_layer_keep_their_distance() {
+        let layers = layers(5, &[(0, 1), (0, 2), (0, 3), (0, 4)]);
+        let heights = layers.heights(|_| 10.0);
+        for pair in layers.order[1].windows(2) {
+            assert!(heights[pair[1]] - heights[pair[0]] >= 19.99);
+        }
+        assert!((heights[0] - (heights[1] + heights[2] + heights[3] + heights[4]) / 4.0).abs() < 0.01);
+    }
+
+    #[test]
+    fn nothing_and_loners_are_fine() {
+        assert!(layers(0, &[]).order.is_empty());
+        assert_eq!(layers(3, &[]).order, [vec![0, 1, 2]]);
+    }
+}

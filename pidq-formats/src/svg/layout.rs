@@ -1,0 +1,275 @@
+//! Places where the drawing has none: layers from left to right, after Sugiyama, Tagawa and Toda (1981).
+//!
+//! Equipment and its nozzles are one block. Cycles are broken, blocks get layers by their longest way from a source, long
+//! edges get a place in every layer they pass, crossings are reduced by barycentres, heights come from the neighbours'.
+//! Instruments are put near what they sense or move.
+
+use std::collections::VecDeque;
+
+use crate::model::Purpose;
+use crate::symbols::Place;
+
+use super::layers::{Layers, Link};
+use super::occupied::Occupied;
+use super::routes;
+use super::scene::{Cast, Placed, Point, Route, Scene};
+
+/// Between layers, and for each pipe that bends there.
+const GAP: f64 = 34.0;
+const TRACK: f64 = 7.0;
+/// Between neighbours in a layer.
+const ROW: f64 = 34.0;
+/// Between nozzles on one side of a block.
+const NOZZLE: f64 = 18.0;
+
+/// The sheet by layers.
+pub fn scene(cast: &Cast<'_, '_>) -> Scene {
+    let blocks = Blocks::of(cast);
+    let layers = Layers::of(blocks.members.len(), &blocks.links);
+    let mut plan = Plan::new(cast, &blocks, &layers);
+    plan.place_blocks();
+    plan.place_nozzles();
+    plan.route();
+    let Plan { mut places, routes, .. } = plan;
+    routes::turn(&mut places, &routes, cast);
+    let mut scene = Scene { places, routes, scale: 1.0 };
+    add_instruments(cast, &mut scene);
+    scene
+}
+
+/// What is laid out as one, and the pipes between.
+struct Blocks {
+    /// The nodes of each block: the one that it is, then its nozzles.
+    members: Vec<Vec<usize>>,
+    links: Vec<Link>,
+}
+
+impl Blocks {
+    fn of(cast: &Cast<'_, '_>) -> Blocks {
+        let count = cast.symbols.len();
+        let mut flows = vec![false; count];
+        let pipes: Vec<_> = cast.drawn_edges().filter(|(_, purpose, ..)| *purpose == Purpose::Flow).collect();
+        for (_, _, from, to) in &pipes {
+            flows[*from] = true;
+            flows[*to] = true;
+        }
+        let owner = |index: usize| cast.outline.owner[index].filter(|owner| cast.is_drawable(*owner));
+        let stands_alone = |index: &usize| {
+            let is_instrument = cast.symbols[*index].place == Place::Bubble || cast.symbols[*index].name == "actuator";
+            cast.is_drawable(*index) && owner(*index).is_none() && (flows[*index] || !is_instrument)
+        };
+        let mut members: Vec<Vec<usize>> = (0..count).filter(stands_alone).map(|index| vec![index]).collect();
+        let mut of_node = vec![None; count];
+        for (block, nodes) in members.iter().enumerate() {
+            of_node[nodes[0]] = Some(block);
+        }
+        for index in (0..count).filter(|index| cast.is_drawable(*index)) {
+            if let Some(block) = owner(index).and_then(|owner| of_node[owner]) {
+                of_node[index] = Some(block);
+                members[block].push(index);
+            }
+        }
+        let link = |(edge, _, from, to): (usize, Purpose, usize, usize)| {
+            Some(Link { edge, from: of_node[from]?, to: of_node[to]?, ends: [from, to] })
+        };
+        let links = pipes.into_iter().filter_map(link).filter(|link| link.from != link.to).collect();
+        Blocks { members, links }
+    }
+}
+
+struct Plan<'c, 'm, 'a> {
+    cast: &'c Cast<'m, 'a>,
+    blocks: &'c Blocks,
+    layers: &'c Layers,
+    places: Vec<Option<Placed>>,
+    routes: Vec<Route>,
+    /// Left and right border of each layer.
+    columns: Vec<(f64, f64)>,
+    heights: Vec<f64>,
+}
+
+impl<'c, 'm, 'a> Plan<'c, 'm, 'a> {
+    fn new(cast: &'c Cast<'m, 'a>, blocks: &'c Blocks, layers: &'c Layers) -> Plan<'c, 'm, 'a> {
+        let half = |vertex: usize| blocks.members.get(vertex).map_or((2.0, 2.0), |members| half(cast, members));
+        let heights = layers.heights(|vertex| half(vertex).1 + ROW / 2.0);
+        let mut columns = Vec::new();
+        let mut left = 0.0;
+        for (index, layer) in layers.order.iter().enumerate() {
+            let width = layer.iter().map(|vertex| half(*vertex).0 * 2.0).fold(8.0, f64::max);
+            columns.push((left, left + width));
+            left += width + GAP + TRACK * layers.passing(index) as f64;
+        }
+        Plan { cast, blocks, layers, places: vec![None; cast.symbols.len()], routes: Vec::new(), columns, heights }
+    }
+
+    fn centre(&self, vertex: usize) -> Point {
+        let (left, right) = self.columns[self.layers.layer[vertex]];
+        ((left + right) / 2.0, self.heights[vertex])
+    }
+
+    fn place_blocks(&mut self) {
+        for (block, members) in self.blocks.members.iter().enumerate() {
+            let symbol = self.cast.symbols[members[0]];
+            let half = if members.len() > 1 { half(self.cast, members) } else { symbol.half };
+            self.places[members[0]] = Some(Placed { symbol, at: self.centre(block), half, angle: 0 });
+        }
+    }
+
+    /// A nozzle is on the side of what it joins, nozzles of a side in the order of what they join.
+    fn place_nozzles(&mut self) {
+        for (block, members) in self.blocks.members.iter().enumerate().filter(|(_, members)| members.len() > 1) {
+            let Some(owner) = self.places[members[0]].clone() else { continue };
+            let mut sides: [Vec<(f64, usize)>; 2] = [Vec::new(), Vec::new()];
+            for nozzle in &members[1..] {
+                let (is_right, height) = self.partner(block, *nozzle);
+                sides[usize::from(is_right)].push((height, *nozzle));
+            }
+            for (side, mut nozzles) in sides.into_iter().enumerate() {
+                nozzles.sort_by(|a, b| a.0.total_cmp(&b.0));
+                let count = nozzles.len() as f64;
+                let step = NOZZLE.min(owner.half.1 * 2.0 / count.max(1.0));
+                for (index, (_, nozzle)) in nozzles.into_iter().enumerate() {
+                    let symbol = self.cast.symbols[nozzle];
+                    let reach = owner.half.0 + symbol.half.0;
+                    let x = owner.at.0 + if side == 1 { reach } else { -reach };
+                    let y = owner.at.1 + (index as f64 - (count - 1.0) / 2.0) * step;
+                    self.places[nozzle] = Some(Placed { symbol, at: (x, y), half: symbol.half, angle: 0 });
+                }
+            }
+        }
+    }
+
+    /// Whether the first thing that a nozzle joins is to the right, and how high it is.
+    fn partner(&self, block: usize, nozzle: usize) -> (bool, f64) {
+        let joined = self.blocks.links.iter().find_map(|link| match link.ends {
+            [from, _] if from == nozzle => Some(link.to),
+            [_, to] if to == nozzle => Some(link.from),
+            _ => None,
+        });
+        match joined {
+            Some(other) => (self.layers.layer[other] > self.layers.layer[block], self.heights[other]),
+            None => (false, f64::MAX),
+        }
+    }
+
+    fn route(&mut self) {
+        let mut tracks = vec![0_usize; self.columns.len()];
+        for (link, chain) in self.blocks.links.iter().zip(&self.layers.chains) {
+            let (Some(from), Some(to)) = (&self.places[link.ends[0]], &self.places[link.ends[1]]) else { continue };
+            let mut stops = vec![from.at];
+            stops.extend(chain.iter().map(|vertex| self.centre(*vertex)));
+            stops.push(to.at);
+            let mut points = vec![stops[0]];
+            for pair in stops.windows(2) {
+                self.bend(pair[0], pair[1], &mut tracks, &mut points);
+            }
+            self.routes.push(Route { edge: link.edge, purpose: Purpose::Flow, points });
+        }
+    }
+
+    /// Bends between layers, each pipe on a track of its own.
+    fn bend(&self, a: Point, b: Point, tracks: &mut [usize], points: &mut Vec<Point>) {
+        if (a.1 - b.1).abs() > 1.0 {
+            let left = a.0.min(b.0);
+            let column = self.columns.partition_point(|(from, _)| *from <= left + 0.1).saturating_sub(1);
+            let right = self.columns[column].1;
+            tracks[column] += 1;
+            let room = self.columns.get(column + 1).map_or(GAP, |next| next.0 - right) - 16.0;
+            let x = right + 8.0 + (tracks[column] as f64 * TRACK) % room.max(TRACK);
+            points.extend([(x, a.1), (x, b.1)]);
+        }
+        points.push(b);
+    }
+}
+
+/// Half the size of a block: room for its nozzles on both sides.
+fn half(cast: &Cast<'_, '_>, members: &[usize]) -> (f64, f64) {
+    let usual = cast.symbols[members[0]].half;
+    let nozzles = members.len().saturating_sub(1) as f64;
+    let is_round = matches!(cast.symbols[members[0]].body, crate::symbols::Body::Fixed(_));
+    let wanted = usual.1.max((nozzles / 2.0).ceil() * NOZZLE / 2.0 + 4.0);
+    // What keeps its form grows no more than to double.
+    if is_round { (usual.0, usual.1) } else { (usual.0, wanted) }
+}
+
+/// Instruments near what they sense or move, and the lines between them.
+fn add_instruments(cast: &Cast<'_, '_>, scene: &mut Scene) {
+    let mut occupied = Occupied::of(scene);
+    for (index, anchor) in anchors(cast, scene) {
+        let symbol = cast.symbols[index];
+        let at = match anchor.and_then(|anchor| scene.places[anchor].clone()) {
+            Some(place) if symbol.name == "actuator" => (place.at.0, place.at.1 - place.half.1 - symbol.half.1),
+            Some(place) => free_near(&occupied, &place, symbol.half),
+            None => free_below(scene, &occupied, symbol.half),
+        };
+        let placed = Placed { symbol, at, half: symbol.half, angle: 0 };
+        occupied.add(placed.bounds());
+        scene.places[index] = Some(placed);
+    }
+    for (edge, purpose, from, to) in cast.drawn_edges().filter(|(_, purpose, ..)| *purpose != Purpose::Flow) {
+        if let (Some(a), Some(b)) = (&scene.places[from], &scene.places[to]) {
+            scene.routes.push(Route { edge, purpose, points: vec![a.at, b.at] });
+        }
+    }
+}
+
+/// What has no place yet, the nearest first, with the node that it stands beside.
+fn anchors(cast: &Cast<'_, '_>, scene: &Scene) -> Vec<(usize, Option<usize>)> {
+    let count = cast.symbols.len();
+    let mut near: Vec<Vec<usize>> = vec![Vec::new(); count];
+    for edge in cast.model.edges.iter().filter(|edge| edge.purpose() != Purpose::Flow) {
+        let ends = [edge.from.node, edge.to.node];
+        let is_thing = |node: &Option<usize>| node.is_some_and(|node| !cast.model.nodes[node].is_group());
+        if let ([Some(from), Some(to)], true) = (ends, ends.iter().all(is_thing)) {
+            near[from].push(to);
+            near[to].push(from);
+        }
+    }
+    let mut anchor: Vec<Option<usize>> = (0..count).map(|index| scene.places[index].as_ref().map(|_| index)).collect();
+    let mut queue: VecDeque<usize> = (0..count).filter(|index| anchor[*index].is_some()).collect();
+    let mut list = Vec::new();
+    while let Some(at) = queue.pop_front() {
+        for next in near[at].clone() {
+            if anchor[next].is_none() {
+                let is_drawn = cast.is_drawable(next);
+                if is_drawn {
+                    list.push((next, anchor[at]));
+                }
+                anchor[next] = if is_drawn { Some(next) } else { anchor[at] };
+                queue.push_back(next);
+            }
+        }
+    }
+    list.extend(
+        (0..count).filter(|index| anchor[*index].is_none() && cast.is_drawable(*index)).map(|index| (index, None)),
+    );
+    list
+}
+
+/// The first free place around a symbol: above, below, then in wider and wider rings.
+fn free_near(occupied: &Occupied, place: &Placed, half: (f64, f64)) -> Point {
+    const WAYS: [Point; 8] =
+        [(0.0, -1.0), (0.0, 1.0), (0.7, -1.0), (-0.7, -1.0), (0.7, 1.0), (-0.7, 1.0), (1.0, 0.0), (-1.0, 0.0)];
+    for ring in 0..12 {
+        let reach = 16.0 + 22.0 * f64::from(ring);
+        for (x, y) in WAYS {
+            let at =
+                (place.at.0 + x * (place.half.0 + half.0 + reach), place.at.1 + y * (place.half.1 + half.1 + reach));
+            let bounds = [at.0 - half.0 - 4.0, at.1 - half.1 - 4.0, at.0 + half.0 + 4.0, at.1 + half.1 + 4.0];
+            if occupied.is_free(bounds) {
+                return at;
+            }
+        }
+    }
+    (place.at.0, place.at.1 - place.half.1 - half.1 - 16.0)
+}
+
+/// In rows below everything.
+fn free_below(scene: &Scene, occupied: &Occupied, half: (f64, f64)) -> Point {
+    let [left, _, right, bottom] = scene.bounds();
+    let columns = ((right - left) / 40.0).max(4.0) as usize;
+    let at =
+        |n: usize| (left + half.0 + 40.0 * (n % columns) as f64, bottom + 24.0 + half.1 + 40.0 * (n / columns) as f64);
+    let bounds = |at: Point| [at.0 - half.0, at.1 - half.1, at.0 + half.0, at.1 + half.1];
+    (0..10_000).map(at).find(|at| occupied.is_free(bounds(*at))).unwrap_or((left, bottom))
+}

@@ -1,0 +1,64 @@
+//! Colours and line widths, one row a style.
+
+/// How a drawing is coloured.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum Style {
+    /// Dark lines on white paper.
+    #[default]
+    Light,
+    /// Light lines on a dark screen.
+    Dark,
+}
+
+struct Colours {
+    paper: &'static str,
+    ink: &'static str,
+    faint: &'static str,
+    signal: &'static str,
+    line: &'static str,
+    mark: &'static str,
+}
+
+impl Style {
+    fn colours(self) -> Colours {
+        match self {
+            Style::Light => Colours {
+                paper: "#ffffff",
+                ink: "#1b1f24",
+                faint: "#6b7480",
+                signal: "#3b6ea8",
+                line: "#7a4b12",
+                mark: "#ff9f1c",
+            },
+            Style::Dark => Colours {
+                paper: "#14181d",
+                ink: "#e4e8ec",
+                faint: "#8a949f",
+                signal: "#7db4ee",
+                line: "#e0b070",
+                mark: "#ff9f1c",
+            },
+        }
+    }
+
+    /// The style sheet of a drawing.
+    pub fn sheet(self) -> String {
+        let Colours { paper, ink, faint, signal, line, mark } = self.colours();
+        format!(
+            ".b{{fill:{paper}}}\
+             .p{{fill:none;stroke:{ink};stroke-width:1.6;stroke-linejoin:round}}\
+             .a{{fill:{ink}}}\
+             .g{{fill:none;stroke:{signal};stroke-width:1;stroke-dasharray:5 3}}\
+             .o{{fill:none;stroke:{signal};stroke-width:.8}}\
+             .s{{fill:{paper};stroke:{ink};stroke-width:1.3;stroke-linejoin:round}}\
+             .n{{fill:none;stroke:{ink};stroke-width:1.3;stroke-linecap:round}}\
+             .d{{fill:none;stroke:{ink};stroke-width:.9;stroke-dasharray:3 2}}\
+             .w{{fill:none;stroke:{ink};stroke-width:3}}\
+             .f{{fill:{ink};stroke:{ink};stroke-width:.8}}\
+             .hit{{fill:{mark};fill-opacity:.35;stroke:{mark};stroke-width:1.5}}\
+             .hot{{fill:none;stroke:{mark};stroke-width:6;stroke-opacity:.6;stroke-linejoin:round;stroke-linecap:round}}\
+             text{{font-family:Helvetica,Arial,'DejaVu Sans',sans-serif;text-anchor:middle;fill:{ink};paint-order:stroke;stroke:{paper};stroke-width:2.5;stroke-linejoin:round}}\
+             .e{{font-weight:bold}}.z{{fill:{faint}}}.c{{fill:{ink}}}.l{{fill:{line}}}.m{{fill:{faint};text-anchor:end}}"
+        )
+    }
+}

@@ -1,0 +1,142 @@
+//! What a drawing promises. How it looks is for people to judge.
+
+use pidq_core::Graph;
+
+use super::*;
+use crate::xml::Tree;
+
+const PLANT: &str = include_str!("../../../examples/data/plant.json");
+
+#[track_caller]
+fn draw_with(drawing: &Drawing, json: &str) -> String {
+    let graph = Graph::from_json(json).expect("it is JSON");
+    let svg = drawing.draw(graph.root()).expect("it can be drawn");
+    Tree::read(&svg, |_| true).expect("it is XML");
+    assert!(!svg.contains("NaN") && !svg.contains("inf"), "every number is one");
+    svg
+}
+
+fn draw(json: &str) -> String {
+    draw_with(&Drawing::default(), json)
+}
+
+/// The plant without its positions.
+fn plant_without_positions() -> String {
+    PLANT.replace("\"orig_x\"", "\"was_x\"")
+}
+
+/// Where a node is drawn.
+fn at(svg: &str, id: &str) -> (f64, f64) {
+    let (_, rest) = svg.split_once(&format!("data-id=\"{id}\" transform=\"translate(")).expect("it is drawn");
+    let (x, y) = rest.split(')').next().and_then(|pair| pair.split_once(' ')).expect("a place");
+    (x.parse().expect("a number"), y.parse().expect("a number"))
+}
+
+#[test]
+fn every_component_is_drawn_once_with_its_id_and_groups_are_not() {
+    let graph: serde_json::Value = serde_json::from_str(PLANT).expect("it is JSON");
+    for json in [PLANT.to_owned(), plant_without_positions()] {
+        let svg = draw(&json);
+        for node in graph["pid_graph"]["nodes"].as_array().expect("a list") {
+            let id = node["id"].as_str().expect("an id");
+            let class = node["node_classification"].as_str().unwrap_or_default();
+            let is_drawn = node["node_type"] == "pid_component" && !class.ends_with(".chamber");
+            let times =
+                svg.matches(&format!("<g class=\"{}\" data-id=\"{id}\"", crate::symbols::find(class).name)).count();
+            assert_eq!(times, usize::from(is_drawn), "{id}");
+        }
+    }
+}
+
+#[test]
+fn the_same_graph_gives_the_same_bytes() {
+    assert_eq!(draw(PLANT), draw(PLANT));
+    assert_eq!(draw(&plant_without_positions()), draw(&plant_without_positions()));
+}
+
+#[test]
+fn positions_of_the_drawing_are_kept_whichever_way_it_counts() {
+    let json = |axis: &str| {
+        format!(
+            r#"{{"nodes": [{{"id": "a", "class": "tank", "orig_x": 0, "orig_y": 0}},
+                {{"id": "b", "class": "pump", "orig_x": 100, "orig_y": 50}}],
+                "edges": [{{"from": "a", "to": "b"}}], "metadata": {{"coordinate_system": {{"y_axis": "{axis}"}}}}}}"#
+        )
+    };
+    let (down, up) = (draw(&json("down")), draw(&json("up")));
+    assert!(at(&down, "a").1 < at(&down, "b").1 && at(&up, "a").1 > at(&up, "b").1);
+    assert!(at(&up, "a").0 < at(&up, "b").0);
+}
+
+#[test]
+fn without_positions_what_flows_goes_from_left_to_right() {
+    let svg = draw(&plant_without_positions());
+    for (left, right) in [("OPC-101", "HV-1001"), ("HV-1001", "T-101"), ("T-101", "P-101A"), ("P-101A", "HV-1004A")] {
+        assert!(at(&svg, left).0 < at(&svg, right).0, "{left} {right}");
+    }
+    assert!(at(&svg, "P-101A").1 != at(&svg, "P-101B").1);
+}
+
+#[test]
+fn marked_are_nodes_edges_and_what_lies_between_marked_nodes() {
+    let highlight = ["HV-1001", "T-101-N1"].map(String::from).into();
+    let svg = draw_with(&Drawing { highlight, ..Drawing::default() }, PLANT);
+    assert_eq!((svg.matches("class=\"hit\"").count(), svg.matches("class=\"hot\"").count()), (2, 1));
+    let highlight = ["e1"].map(String::from).into();
+    let svg = draw_with(&Drawing { highlight, ..Drawing::default() }, PLANT);
+    assert_eq!((svg.matches("class=\"hit\"").count(), svg.matches("class=\"hot\"").count()), (0, 1));
+}
+
+#[test]
+fn a_result_of_any_shape_names_what_is_marked() {
+    let graph = Graph::from_json(r#"[{"id": "a", "x": {"id": "no"}}, "b", {"nodes": [{"id": 7}], "why": "not this"}]"#)
+        .expect("it is JSON");
+    assert_eq!(marked(graph.root()), ["a", "b", "7"].map(String::from).into());
+}
+
+#[test]
+fn texts_are_escaped_and_cut() {
+    let long = "x".repeat(5000);
+    let svg = draw(&format!(
+        r#"{{"nodes": [{{"id": "\"><script>", "tag": "<b>&\u0000"}}, {{"id": "b", "tag": "{long}"}}], "edges": []}}"#
+    ));
+    assert!(!svg.contains("<script>") && !svg.contains("<b>"));
+    assert!(svg.matches(&long).count() <= 1, "a long text is cut, but for the tooltip");
+}
+
+#[test]
+fn odd_graphs_are_drawn_too() {
+    for json in [
+        r#"{"nodes": []}"#,
+        r#"{"nodes": [{"id": "a"}]}"#,
+        r#"{"nodes": [{"id": "a"}], "edges": [{"from": "a", "to": "a"}, {"from": "a", "to": "?"}, {}]}"#,
+        r#"{"nodes": [{"id": "a", "orig_x": 1e308, "orig_y": -1e308}, {"id": "b", "orig_x": 0, "orig_y": 0}]}"#,
+        r#"{"nodes": [{"id": "a", "orig_x": 5, "orig_y": 5}, {"id": "b", "orig_x": 5, "orig_y": 5}], "edges": [{"from": "a", "to": "b"}]}"#,
+        r#"{"nodes": [{"id": "a"}, {"id": "b"}], "edges": [{"from": "a", "to": "b"}, {"from": "b", "to": "a"}]}"#,
+        r#"{"nodes": [{"id": "t", "class": "tank", "bbox": [0, 0, -5, 0], "orig_path": 3}], "edges": []}"#,
+    ] {
+        draw(json);
+    }
+}
+
+#[test]
+fn a_graph_that_is_too_large_for_a_sheet_is_refused() {
+    let nodes: Vec<String> = (0..MAX_ITEMS + 1).map(|n| format!("{{\"id\":{n}}}")).collect();
+    let graph = Graph::from_json(format!("[{}]", nodes.join(","))).expect("it is JSON");
+    assert_eq!(Drawing::default().draw(graph.root()).expect_err("too large").code(), Code::TooLarge);
+}
+
+#[test]
+fn long_rows_are_drawn_in_reasonable_time() {
+    let nodes: Vec<String> = (0..3000).map(|n| format!("{{\"id\":{n},\"class\":\"valve\"}}")).collect();
+    let edges: Vec<String> = (1..3000).map(|n| format!("{{\"from\":{},\"to\":{n}}}", n - 1)).collect();
+    draw(&format!("{{\"nodes\":[{}],\"edges\":[{}]}}", nodes.join(","), edges.join(",")));
+}
+
+#[test]
+fn both_styles_colour_everything() {
+    let dark = draw_with(&Drawing { style: Style::Dark, ..Drawing::default() }, PLANT);
+    let light = draw(PLANT);
+    assert_ne!(dark, light);
+    assert_eq!(dark.lines().count(), light.lines().count());
+}
