@@ -6,6 +6,7 @@ mod conformance;
 mod explain;
 mod failure;
 mod fmt;
+mod folder;
 mod functions;
 mod generate;
 mod input;
@@ -26,11 +27,18 @@ Examples:
   pidq query '.pid_graph.nodes | filter(.tag == \"P-101A\")' plant.json
   pidq query -r '.pid_graph.nodes | map(.tag) | join(\"\\n\")' plant.json
   curl -s https://example.com/plant.json | pidq query '.pid_graph.edges | size()'
+  pidq query --all drawings '.pid_graph.nodes | size()'
   pidq functions groupBy
   pidq repl plant.json
 
 Exit status: 0 done · 1 with -e, the last output was false or null · 2 usage, files or input JSON ·
 3 the query does not compile · 4 with -e, no output · 5 the query failed or met a limit.";
+
+const CHECK: &str = "\
+Examples:
+  pidq check '.pid_graph.nodes | map(.tag)'
+  pidq check --against plant.json '.pid_graph.nodes | map(.tga)'
+  pidq check --format json --against plant.json '.pid_graph.nodes | map(.tga)'";
 
 /// Asks questions of P&ID graphs and other JSON documents.
 #[derive(Parser)]
@@ -47,6 +55,7 @@ enum Command {
     /// Lay a query out; comments are kept.
     Fmt(fmt::Options),
     /// Check a query without printing results.
+    #[command(after_help = CHECK)]
     Check(check::Options),
     /// Show the calls of a query with their rows and fuel.
     Explain(explain::Options),

@@ -23,7 +23,11 @@ use super::failure::{Failure, Result, Status};
 use super::question::Profile;
 use super::sorted::json;
 
+const EXAMPLES: &str = r#"Examples:
+  echo '{"id": 1, "op": "eval", "text": "size()", "input": [7]}' | pidq conformance-stdio"#;
+
 #[derive(Args)]
+#[command(after_help = EXAMPLES)]
 pub struct Options {
     /// The language
     #[arg(long, value_enum, default_value_t = Profile::Jsonquery)]

@@ -10,12 +10,18 @@ use super::failure::{Failure, Result, Status};
 use super::input;
 use super::question::Writing;
 
+const EXAMPLES: &str = "\
+Examples:
+  pidq explain '.pid_graph.nodes | filter(.tag == \"P-101A\") | size()' plant.json";
+
 #[derive(Args)]
+#[command(after_help = EXAMPLES)]
 pub struct Options {
     /// The query
     query: String,
 
-    /// The document; `-` is the standard input
+    /// The document; `-` or none is the standard input
+    #[arg(default_value = "-", hide_default_value = true)]
     file: PathBuf,
 
     /// As JSON

@@ -6,8 +6,8 @@ use std::path::Path;
 use pidq::Error;
 use pidq::error::{Code, Stage, Styles};
 
-/// The exit status of the command. Scripts rely on the numbers.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+/// The exit status of the command, in the order of severity. Scripts rely on the numbers.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub enum Status {
     /// All is well. A closed pipe is too.
     Done = 0,
@@ -40,9 +40,20 @@ pub enum Failure {
 pub type Result<T = Status> = std::result::Result<T, Failure>;
 
 impl Failure {
-    /// A file that cannot be read.
+    /// A file that cannot be read, and what to do about it.
     pub fn unreadable(path: &Path, error: &io::Error) -> Failure {
-        Failure::Usage(format!("cannot read `{}`: {error}", path.display()))
+        let name = path.display();
+        Failure::Usage(match error.kind() {
+            io::ErrorKind::NotFound => format!("there is no file `{name}`; is the path complete?"),
+            io::ErrorKind::IsADirectory => {
+                format!("`{name}` is a folder; `pidq query --all {name} QUERY` asks every JSON file in it")
+            }
+            io::ErrorKind::NotADirectory => {
+                format!("`{name}` is not a folder; `pidq query QUERY {name}` asks one file")
+            }
+            io::ErrorKind::PermissionDenied => format!("you may not read `{name}`; `ls -l` shows who may"),
+            _ => format!("cannot read `{name}`: {error}"),
+        })
     }
 
     /// The exit status.

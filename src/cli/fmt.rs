@@ -10,7 +10,14 @@ use super::failure::{self, Failure, Result, Status};
 use super::input;
 use super::question::Profile;
 
+const EXAMPLES: &str = "\
+Examples:
+  echo '.a|filter( .b==1 ) // mine' | pidq fmt
+  pidq fmt --check valves.pidq
+  pidq fmt --write valves.pidq";
+
 #[derive(Args)]
+#[command(after_help = EXAMPLES)]
 pub struct Options {
     /// Files with one query each; `-` or none is the standard input
     files: Vec<PathBuf>,

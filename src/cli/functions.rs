@@ -9,7 +9,13 @@ use pidq::{Dialect, Function};
 use super::failure::{Failure, Result, Status};
 use super::question::Profile;
 
+const EXAMPLES: &str = "\
+Examples:
+  pidq functions
+  pidq functions groupBy";
+
 #[derive(Args)]
+#[command(after_help = EXAMPLES)]
 pub struct Options {
     /// The function to describe
     name: Option<String>,

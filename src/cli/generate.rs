@@ -8,13 +8,25 @@ use clap_complete::Shell;
 use super::Cli;
 use super::failure::{Failure, Result, Status};
 
+const COMPLETIONS: &str = "\
+Examples:
+  pidq completions bash > pidq.bash && . ./pidq.bash
+  pidq completions fish > pidq.fish";
+
+const MAN: &str = "\
+Examples:
+  pidq man > pidq.1
+  pidq man query > pidq-query.1";
+
 #[derive(Args)]
+#[command(after_help = COMPLETIONS)]
 pub struct Completions {
     /// The shell
     shell: Shell,
 }
 
 #[derive(Args)]
+#[command(after_help = MAN)]
 pub struct Man {
     /// A subcommand, for its own page
     subcommand: Option<String>,

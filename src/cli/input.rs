@@ -1,13 +1,13 @@
 //! Documents from files and from the standard input.
 
 use std::fs;
-use std::io::{self, Read};
+use std::io::{self, IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
 use pidq::Graph;
 use pidq::limits::MAX_DEPTH;
 
-use super::failure::{Failure, Result};
+use super::failure::{self, Failure, Result};
 
 /// The file name that stands for the standard input.
 const STDIN: &str = "-";
@@ -20,12 +20,30 @@ pub fn files(named: &[PathBuf]) -> Vec<PathBuf> {
 /// The bytes of a file.
 pub fn bytes(path: &Path) -> Result<Vec<u8>> {
     let read = if path == Path::new(STDIN) {
-        let mut bytes = Vec::new();
-        io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes)
+        tell_who_waits();
+        up_to_the_limit(io::stdin().lock(), 0)
     } else {
-        fs::read(path)
+        fs::File::open(path).and_then(|file| {
+            let size = file.metadata()?.len();
+            up_to_the_limit(file, size)
+        })
     };
     read.map_err(|error| Failure::unreadable(path, &error))
+}
+
+/// At a terminal a command that reads looks as if it hangs.
+fn tell_who_waits() {
+    if io::stdin().is_terminal() {
+        failure::warn("reading the document from the terminal; Ctrl-D ends it\n");
+    }
+}
+
+/// What the engine takes, and a byte more, which it refuses: a device may never end.
+fn up_to_the_limit(source: impl Read, size: u64) -> io::Result<Vec<u8>> {
+    let limit = u64::from(u32::MAX);
+    let mut bytes = Vec::with_capacity(usize::try_from(size.min(limit)).unwrap_or(0));
+    source.take(limit + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// The text of a file with a query.

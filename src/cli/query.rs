@@ -1,7 +1,9 @@
 //! `pidq query`: runs a query on documents. The letters are jq's.
 
-use std::io::{self, BufWriter, StdoutLock};
-use std::path::PathBuf;
+mod all;
+
+use std::io::{self, BufWriter, StdoutLock, Write};
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use pidq::error::Code;
@@ -19,6 +21,7 @@ Examples:
   pidq query -c '.pid_graph.nodes | filter(.tag == $tag)' --arg tag P-101A plant.json
   pidq query -e '.pid_graph.nodes | size() > 100' plant.json && echo large
   pidq query -s 'map(.pid_graph.metadata.drawing_number)' unit-1.json unit-2.json
+  pidq query --all drawings '.pid_graph.nodes | size()'
   pidq query -n '6 * 7'";
 
 #[derive(Args)]
@@ -34,6 +37,16 @@ pub struct Options {
     /// Read the query from a file
     #[arg(short, long, value_name = "FILE")]
     from_file: Option<PathBuf>,
+
+    /// Ask every `*.json` in a folder and its folders: a line `{"file", "result" or "error"}` for each
+    #[arg(long, value_name = "DIR", conflicts_with_all = [
+        "null_input", "slurp", "raw_output", "tab", "indent", "color_output",
+    ])]
+    all: Option<PathBuf>,
+
+    /// How many files are read at once
+    #[arg(long, value_name = "N", default_value_t = 2, requires = "all", value_parser = clap::value_parser!(u8).range(1..=64))]
+    jobs: u8,
 
     #[command(flatten)]
     writing: Writing,
@@ -85,13 +98,24 @@ pub struct Options {
 /// Runs the subcommand.
 pub fn run(options: &Options) -> Result {
     let (text, files) = options.question()?;
-    let query = options.writing.compile(&text)?;
+    let query = options.writing.compile(&text).map_err(|failure| options.swapped(failure))?;
+    match &options.all {
+        None => ask(options, &query, &files),
+        Some(_) if !files.is_empty() => {
+            Err(Failure::Usage("with `--all` only the folder is read: leave the files out".into()))
+        }
+        Some(folder) => all::run(options, &query, folder),
+    }
+}
+
+/// Asks one document after another.
+fn ask(options: &Options, query: &Query, files: &[PathBuf]) -> Result {
     let mut printer = Printer::new(options);
     let mut first_failure = None;
-    for graph in options.documents(&files)? {
+    for graph in options.documents(files)? {
         // One bad document does not hide the others.
         if let Err(failure) =
-            graph.and_then(|graph| graph.map_or(Ok(()), |graph| answer(options, &query, &graph, &mut printer)))
+            graph.and_then(|graph| graph.map_or(Ok(()), |graph| answer(options, query, &graph, &mut printer)))
         {
             if matches!(failure, Failure::ClosedPipe) {
                 return Err(failure);
@@ -133,6 +157,21 @@ impl Options {
         Ok(Box::new(files.into_iter().map(|path| input::document(&path))))
     }
 
+    /// A file where the query should be is a habit from other commands.
+    fn swapped(&self, failure: Failure) -> Failure {
+        match failure {
+            Failure::Query(error, text) if self.from_file.is_none() && Path::new(&text).is_file() => {
+                let help = format!("`{text}` is a file: the query comes first, as in `pidq query QUERY {text}`");
+                Failure::Query(error.with_help(help), text)
+            }
+            other => other,
+        }
+    }
+
+    fn keys(&self) -> Keys {
+        if self.sort_keys { Keys::Sorted } else { Keys::AsTheyCome }
+    }
+
     fn style(&self) -> Style {
         let indent = match self.indent {
             _ if self.tab => Some(Indent::Tab),
@@ -161,10 +200,7 @@ fn answer(options: &Options, query: &Query, graph: &Graph, printer: &mut Printer
         let scratch = Scratch::new();
         let outcome = query.run(graph, &scratch, limits).map_err(refused)?;
         warn(&outcome, query);
-        printer.print(outcome.value, limits).map_err(|stop| match stop {
-            Stop::Output(error) => Failure::from(error),
-            Stop::Engine(error) => refused(error),
-        })
+        printer.print(outcome.value, limits).map_err(|stop| stop.of(query))
     })
 }
 
@@ -206,10 +242,28 @@ enum Last {
     Truthy,
 }
 
+impl Last {
+    fn of(value: Value<'_>) -> Last {
+        match value {
+            Value::Undefined | Value::Null | Value::Bool(false) => Last::Falsy,
+            _ => Last::Truthy,
+        }
+    }
+}
+
 /// Why printing ended early.
 enum Stop {
     Output(io::Error),
     Engine(Error),
+}
+
+impl Stop {
+    fn of(self, query: &Query) -> Failure {
+        match self {
+            Stop::Output(error) => Failure::from(error),
+            Stop::Engine(error) => Failure::Query(error, query.source().into()),
+        }
+    }
 }
 
 impl From<io::Error> for Stop {
@@ -221,7 +275,7 @@ impl From<io::Error> for Stop {
 impl Printer {
     fn new(options: &Options) -> Printer {
         Printer {
-            keys: if options.sort_keys { Keys::Sorted } else { Keys::AsTheyCome },
+            keys: options.keys(),
             texts: if options.raw_output { Texts::Raw } else { Texts::Quoted },
             ..Printer::plain(options.style())
         }
@@ -233,32 +287,35 @@ impl Printer {
     }
 
     fn print(&mut self, value: Value<'_>, limits: Limits<'_>) -> std::result::Result<(), Stop> {
-        self.last = match value {
-            Value::Undefined | Value::Null | Value::Bool(false) => Last::Falsy,
-            _ => Last::Truthy,
-        };
+        self.last = Last::of(value);
         match (self.texts, value) {
             (Texts::Raw, Value::String(text)) => self.layout.raw(text)?,
-            _ => self.json(value, limits.output)?,
+            _ => write_json(value, self.keys, limits.output, &mut self.layout)?,
         }
         Ok(self.layout.finish()?)
     }
+}
 
-    fn json(&mut self, value: Value<'_>, limit: usize) -> std::result::Result<(), Stop> {
-        let mut unwritable = None;
-        let mut sink = |piece: &str| {
-            self.layout.push(piece).map_err(|error| {
-                unwritable = Some(error);
-                // The engine must stop; the reason it is told does not matter.
-                Error::new(Code::Cancelled, "The output is closed")
-            })
-        };
-        let written = match self.keys {
-            Keys::AsTheyCome => value.write_json(limit, &mut sink),
-            Keys::Sorted => sorted::write(value, limit, &mut sink),
-        };
-        written.map_err(|error| unwritable.map_or(Stop::Engine(error), Stop::Output))
-    }
+/// Lays out a value.
+fn write_json<W: Write>(
+    value: Value<'_>,
+    keys: Keys,
+    limit: usize,
+    layout: &mut Layout<W>,
+) -> std::result::Result<(), Stop> {
+    let mut unwritable = None;
+    let mut sink = |piece: &str| {
+        layout.push(piece).map_err(|error| {
+            unwritable = Some(error);
+            // The engine must stop; the reason it is told does not matter.
+            Error::new(Code::Cancelled, "The output is closed")
+        })
+    };
+    let written = match keys {
+        Keys::AsTheyCome => value.write_json(limit, &mut sink),
+        Keys::Sorted => sorted::write(value, limit, &mut sink),
+    };
+    written.map_err(|error| unwritable.map_or(Stop::Engine(error), Stop::Output))
 }
 
 /// Runs a query at the prompt and prints the result.
@@ -269,9 +326,6 @@ pub fn show(query: &Query, graph: &Graph, limits: Limits<'_>) -> Result<()> {
     let outcome = query.run(graph, &scratch, limits).map_err(refused)?;
     warn(&outcome, query);
     let mut printer = Printer::plain(style);
-    printer.print(outcome.value, limits).map_err(|stop| match stop {
-        Stop::Output(error) => Failure::from(error),
-        Stop::Engine(error) => refused(error),
-    })?;
+    printer.print(outcome.value, limits).map_err(|stop| stop.of(query))?;
     Ok(printer.layout.flush()?)
 }

@@ -25,7 +25,12 @@ Type a query; brackets that are open continue on the next line. Tab completes fu
   :quit        leave, as Ctrl-D does
 ";
 
+const EXAMPLES: &str = "\
+Examples:
+  pidq repl plant.json";
+
 #[derive(Args)]
+#[command(after_help = EXAMPLES)]
 pub struct Options {
     /// The document; without one, queries run on null
     file: Option<PathBuf>,

@@ -1,0 +1,144 @@
+//! `pidq query --all`: the query over each JSON file of a folder, one row of NDJSON a file.
+//!
+//! Threads take the files in order and hold one document each. A finished row waits for its turn: rows come out in the
+//! order of the files, and no more of them wait than there are threads.
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+use pidq::{Query, Scratch, Value};
+
+use super::{Last, Options, write_json};
+use crate::cli::failure::{self, Failure, Result, Status};
+use crate::cli::folder::{self, Entry};
+use crate::cli::input;
+use crate::cli::layout::{Layout, Style};
+use crate::cli::sorted;
+
+/// Asks every file of `folder`.
+pub fn run(options: &Options, query: &Query, folder: &Path) -> Result {
+    let files = folder::json_files(folder)?;
+    if files.is_empty() {
+        failure::warn(&format!("no file `*.json` in `{}`\n", folder.display()));
+        return Ok(options.status(Last::None));
+    }
+    let work = Work { options, query, files: &files, next: AtomicUsize::new(0), rows: Rows::default() };
+    let jobs = usize::from(options.jobs).min(files.len());
+    thread::scope(|scope| {
+        for _ in 0..jobs {
+            scope.spawn(|| work.go());
+        }
+    });
+    let Printed { worst, failure, .. } = work.rows.printed.into_inner().unwrap_or_else(PoisonError::into_inner);
+    failure.map_or(Ok(worst), Err)
+}
+
+/// What the threads share.
+struct Work<'w> {
+    options: &'w Options,
+    query: &'w Query,
+    files: &'w [Entry],
+    next: AtomicUsize,
+    rows: Rows,
+}
+
+impl Work<'_> {
+    fn go(&self) {
+        loop {
+            let number = self.next.fetch_add(1, Ordering::Relaxed);
+            let Some(file) = self.files.get(number) else { return };
+            let (row, status) = self.row(file);
+            if !self.rows.print(number, &row, status) {
+                return;
+            }
+        }
+    }
+
+    /// The row of a file, and the status that a run on this file alone would have.
+    fn row(&self, file: &Entry) -> (String, Status) {
+        let (member, status) = match self.answer(file) {
+            Ok((result, last)) => (format!("\"result\":{}", result.trim_end()), self.options.status(last)),
+            Err(failure) => (format!("\"error\":{}", described(&failure)), failure.status()),
+        };
+        let name = sorted::json(Value::String(&file.path.to_string_lossy()));
+        (format!("{{\"file\":{name},{member}}}\n"), status)
+    }
+
+    /// The result in one line. The document is gone when this returns.
+    fn answer(&self, file: &Entry) -> Result<(String, Last)> {
+        if let Some(reason) = &file.refused {
+            return Err(Failure::Usage(reason.clone()));
+        }
+        let graph = input::graph(&file.path)?;
+        self.options.limits.within(|limits| {
+            let scratch = Scratch::new();
+            let refused = |error| Failure::Query(error, self.query.source().into());
+            let value = self.query.run(&graph, &scratch, limits).map_err(refused)?.value;
+            let mut text = Vec::new();
+            let mut layout = Layout::new(&mut text, Style { indent: None, colours: false });
+            write_json(value, self.options.keys(), limits.output, &mut layout).map_err(|stop| stop.of(self.query))?;
+            layout.finish()?;
+            Ok((String::from_utf8_lossy(&text).into_owned(), Last::of(value)))
+        })
+    }
+}
+
+/// A failure as JSON.
+fn described(failure: &Failure) -> String {
+    let described = match failure {
+        Failure::Query(error, _) | Failure::Input(error, _) => serde_json::to_string(error),
+        Failure::Usage(message) => serde_json::to_string(&serde_json::json!({"message": message})),
+        Failure::ClosedPipe => Ok("null".into()),
+    };
+    described.unwrap_or_else(|_| "null".into())
+}
+
+/// The rows, in order.
+#[derive(Default)]
+struct Rows {
+    printed: Mutex<Printed>,
+    turn: Condvar,
+}
+
+struct Printed {
+    count: usize,
+    worst: Status,
+    /// Why no more rows can be printed.
+    failure: Option<Failure>,
+}
+
+impl Default for Printed {
+    fn default() -> Printed {
+        Printed { count: 0, worst: Status::Done, failure: None }
+    }
+}
+
+impl Rows {
+    /// Prints the row of a number when all before it are printed. Says whether another row makes sense.
+    fn print(&self, number: usize, row: &str, status: Status) -> bool {
+        let mut printed = self.lock();
+        while printed.count < number {
+            printed = self.turn.wait(printed).unwrap_or_else(PoisonError::into_inner);
+        }
+        if printed.failure.is_none() {
+            printed.failure = write(row).err();
+        }
+        printed.count += 1;
+        printed.worst = printed.worst.max(status);
+        self.turn.notify_all();
+        printed.failure.is_none()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Printed> {
+        self.printed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn write(row: &str) -> Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(row.as_bytes())?;
+    Ok(out.flush()?)
+}
