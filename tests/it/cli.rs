@@ -1,7 +1,12 @@
 //! The command, as a shell sees it: what it prints, and how it exits.
 
-use std::io::Write;
+use std::fs;
+use std::io::{Read, Write};
+use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
+use std::sync::mpsc::{self, Receiver};
+use std::thread;
+use std::time::Duration;
 
 const PLANT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/plant.json");
 
@@ -123,4 +128,373 @@ fn checks_tell_without_running() {
     let doubted = ".pid_graph.nodes | filter(.node_type == \"pid_componet\") | map(.tga)";
     check_error(&["check", doubted, "--against", PLANT], "", "did you mean \"pid_component\"?", 0);
     check_error(&["check", doubted, "--against", PLANT], "", "did you mean `.tag`?", 0);
+}
+
+/// An empty folder for one test.
+fn folder(name: &str) -> PathBuf {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    drop(fs::remove_dir_all(&folder));
+    fs::create_dir_all(&folder).expect("a folder for the test");
+    folder
+}
+
+/// A file in a folder, made with the folders on the way.
+fn file(folder: &std::path::Path, name: &str, text: &str) -> String {
+    let path = folder.join(name);
+    fs::create_dir_all(path.parent().expect("it is in the folder")).expect("a folder for the file");
+    fs::write(&path, text).expect("a file for the test");
+    path.to_str().expect("a name in UTF-8").to_owned()
+}
+
+/// What a shell does with a line, in a folder, with `pidq` on the path.
+fn shell(line: &str, folder: &std::path::Path) -> Output {
+    let commands = PathBuf::from(env!("CARGO_BIN_EXE_pidq"));
+    let path = format!("{}:{}", commands.parent().expect("a folder").display(), env!("PATH"));
+    let mut command = Command::new("bash");
+    command.args(["-o", "pipefail", "-c", line]).current_dir(folder).env("PATH", path).stdin(Stdio::null());
+    command.output().expect("bash runs")
+}
+
+#[track_caller]
+fn check_shell(line: &str, folder: &std::path::Path, stdout: &str) {
+    let output = shell(line, folder);
+    let shown = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{line}: {:?} {shown}", output.status);
+    assert_eq!(String::from_utf8_lossy(&output.stdout), stdout, "{line} {shown}");
+}
+
+/// What is seen on a terminal when a command runs there. Each text is typed when the one before it was seen; nothing
+/// where there is no `script`.
+fn on_terminal(line: &str, steps: &[(&str, &str)], folder: &std::path::Path) -> Option<String> {
+    let version = Command::new("script").arg("--version").output();
+    if !version.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains("util-linux")) {
+        println!("skipped: `script` of util-linux makes the terminal for this test");
+        return None;
+    }
+    let mut command = Command::new("script");
+    command.args(["-q", "-e", "-c", line, "/dev/null"]).current_dir(folder);
+    command.env("TERM", "xterm").env_remove("NO_COLOR").env("HOME", folder).env_remove("XDG_STATE_HOME");
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("script runs");
+    let pieces = pieces_of(child.stdout.take().expect("a pipe"));
+    let mut stdin = child.stdin.take().expect("a pipe");
+    let mut seen = String::new();
+    let mut told = 0;
+    for (awaited, typed) in steps {
+        while !seen[told..].contains(awaited) {
+            match pieces.recv_timeout(Duration::from_secs(30)) {
+                Ok(piece) => seen.push_str(&piece),
+                Err(_) => {
+                    drop(child.kill());
+                    panic!("`{awaited}` does not come: {seen:?}");
+                }
+            }
+        }
+        told = seen.len();
+        stdin.write_all(typed.as_bytes()).expect("it reads");
+    }
+    seen.extend(pieces);
+    child.wait().expect("it ends");
+    Some(seen)
+}
+
+/// What comes out of a pipe, as it comes.
+fn pieces_of(mut pipe: impl Read + Send + 'static) -> Receiver<String> {
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || {
+        let mut piece = [0; 4096];
+        while let Ok(length @ 1..) = pipe.read(&mut piece) {
+            if sender.send(String::from_utf8_lossy(&piece[..length]).into_owned()).is_err() {
+                return;
+            }
+        }
+    });
+    receiver
+}
+
+#[test]
+fn a_closed_pipe_is_success() {
+    let folder = folder("closed-pipe");
+    file(&folder, "big.json", &format!("[{}0]", "12345678,".repeat(200_000)));
+    for line in [
+        "pidq query 'get()' big.json | head -1",
+        "pidq query -S 'get()' big.json | head -1",
+        "for i in 1 2 3; do echo big.json; done | xargs pidq query 'get()' | head -1",
+        "mkdir -p d; cp big.json d/1.json; cp big.json d/2.json; cp big.json d/3.json; pidq query --all d 'get()' | head -c 1 >/dev/null; echo '['",
+    ] {
+        check_shell(line, &folder, "[\n");
+        assert_eq!(shell(line, &folder).stderr.first(), None, "{line}");
+    }
+    check_shell(
+        "pidq functions | head -1 >/dev/null; pidq man | head -1 >/dev/null; pidq --help | head -0",
+        &folder,
+        "",
+    );
+}
+
+#[test]
+fn a_full_disk_is_told() {
+    if fs::metadata("/dev/full").is_err() {
+        println!("skipped: there is no /dev/full here");
+        return;
+    }
+    for line in
+        ["pidq query -n 1", "pidq functions", "pidq man", "mkdir -p d; echo 1 >d/a.json; pidq query --all d 'get()'"]
+    {
+        let output = shell(&format!("{line} >/dev/full"), &folder("full-disk"));
+        assert_eq!(output.status.code(), Some(2), "{line}");
+        assert!(String::from_utf8_lossy(&output.stderr).contains("cannot write the output"), "{line}");
+    }
+}
+
+#[test]
+fn keys_are_sorted_on_request_and_a_query_may_come_from_a_file() {
+    let folder = folder("sorted");
+    let query = file(&folder, "tags.pidq", "// What they are called.\r\n.a\r\n  | map(.tag)\r\n");
+    check(
+        &["query", "-c", "-S", "get()"],
+        r#"{"b":{"d":1,"c":2},"a":3.0}"#,
+        "{\"a\":3.0,\"b\":{\"c\":2,\"d\":1}}\n",
+        0,
+    );
+    check(&["query", "-c", "-f", &query], r#"{"a":[{"tag":"P-1"}]}"#, "[\"P-1\"]\n", 0);
+    let document = file(&folder, "a.json", r#"{"a":[]}"#);
+    check(&["query", "-c", "-f", &query, &document, "-"], r#"{"a":[{"tag":1}]}"#, "[]\n[1]\n", 0);
+    check_error(&["query", "-f", "no-such-query"], "", "there is no file `no-such-query`", 2);
+}
+
+#[test]
+fn every_exit_code_of_the_manual_happens() {
+    let cases: [(&[&str], &str, i32); 12] = [
+        (&["query", "get()"], "1", 0),
+        (&["query", "-e", "get()"], "null", 1),
+        (&["query", "-e", "get()"], "false", 1),
+        (&["query", "-e", "get()"], "", 4),
+        (&["query", "get()"], "", 0),
+        (&["query"], "", 2),
+        (&["query", "get()"], "[1", 2),
+        (&["query", "get("], "1", 3),
+        (&["query", "sort()"], "1", 5),
+        (&["query", "--limits", "time=0s", "map(get() + 1)"], "[]", 0),
+        (&["fmt", "--check"], "1+1", 1),
+        (&["no-such-command"], "", 2),
+    ];
+    for (args, input, code) in cases {
+        assert_eq!(pidq(args, input).status.code(), Some(code), "{args:?} {input}");
+    }
+    let text = String::from_utf8_lossy(&pidq(&["--help"], "").stdout).into_owned();
+    let manual = String::from_utf8_lossy(&pidq(&["man"], "").stdout).into_owned();
+    for code in 0..=5 {
+        assert!(text.contains(&format!("{code} ")) && manual.contains(&format!("{code} ")), "{code} is explained");
+    }
+}
+
+#[test]
+fn one_bad_file_does_not_hide_the_others() {
+    let folder = folder("several");
+    let names =
+        [("1.json", "{\"a\":1}"), ("2.json", "{"), ("3.json", ""), ("4.json", "\u{FEFF}{}"), ("5.json", "{\"a\":5}")];
+    let paths: Vec<String> = names.iter().map(|(name, text)| file(&folder, name, text)).collect();
+    let missing = folder.join("6.json").display().to_string();
+    let args: Vec<&str> =
+        ["query", ".a"].into_iter().chain(paths.iter().map(String::as_str)).chain([&*missing]).collect();
+    let output = pidq(&args, "");
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!((String::from_utf8_lossy(&output.stdout).as_ref(), output.status.code()), ("1\n5\n", Some(2)));
+    for name in ["2.json:1:2", "4.json:1:1", "there is no file"] {
+        assert!(told.contains(name), "{name} in {told}");
+    }
+}
+
+#[test]
+fn messages_about_files_say_what_to_do() {
+    let folder = folder("files");
+    let document = file(&folder, "plant.json", "{}");
+    let folder = folder.to_str().expect("a name in UTF-8");
+    check_error(&["query", "get()", folder], "", "asks every JSON file in it", 2);
+    check_error(&["query", "get()", "plnt.json"], "", "there is no file `plnt.json`; is the path complete?", 2);
+    check_error(&["query", "--all", &document, "get()"], "", "is not a folder", 2);
+    check_error(&["query", "--all", folder, "get()", &document], "", "leave the files out", 2);
+    check_error(&["query", &document, ".a"], "", "the query comes first", 3);
+    check_error(&["query", "-n", "1", &document], "", "leave the files out", 2);
+    check_error(&["check", "--against", folder, ".a"], "", "is a folder", 2);
+    check_error(&["explain", "get()", "no.json"], "", "there is no file", 2);
+    check_error(&["fmt", "no.pidq"], "", "there is no file", 2);
+    check_error(&["repl", "no.json"], "", "there is no file", 2);
+}
+
+#[test]
+fn line_ends_of_windows_are_white_space() {
+    check(&["query", "-c", ".a\r\n| map(.b)\r\n"], "{\r\n\"a\": [\r\n{\"b\": 1}]\r\n}\r\n", "[1]\n", 0);
+    check(&["query", "-c", "get()"], "[1,\r\n2]\r\n", "[1,2]\n", 0);
+    check(&["fmt"], ".a\r\n// one\r\n|size()\r\n", ".a\n  // one\n  | size()\n", 0);
+}
+
+#[test]
+fn empty_input_gives_nothing() {
+    check(&["query", ".a"], " \n", "", 0);
+    check(&["query", "-s", "size()"], "", "0\n", 0);
+    check(&["query", "-c", "-s", "get()"], " 1 ", "[ 1 ]\n".replace(' ', "").as_str(), 0);
+    check_error(&["query", ""], "1", "PQ0001", 3);
+    check_error(&["explain", "get()"], "", "PQ5001", 2);
+    check(&["fmt"], "", "", 3);
+}
+
+#[test]
+fn mistakes_are_told_to_programs_as_json() {
+    let output = pidq(&["check", "--format", "json", ".nodes | lenght()"], "");
+    let error: serde_json::Value = serde_json::from_slice(&output.stdout).expect("one JSON object");
+    assert_eq!(
+        (error["code"].as_str(), error["stage"].as_str(), output.status.code()),
+        (Some("PQ1001"), Some("compile"), Some(3))
+    );
+    assert_eq!(error["span"]["start"], 9);
+    let output = pidq(&["check", "--format", "json", "--against", PLANT, ".pid_graph.nodes | map(.tga)"], "");
+    let warning: serde_json::Value = serde_json::from_slice(&output.stdout).expect("one JSON object");
+    assert_eq!((warning["code"].as_str(), output.status.code()), (Some("PQW01"), Some(0)));
+    check(&["check", "--format", "json", "--against", PLANT, ".pid_graph.nodes | map(.tag)"], "", "", 0);
+}
+
+#[test]
+fn a_terminal_has_colours_unless_they_are_refused() {
+    let folder = folder("terminal");
+    let seen = |line: &str| on_terminal(line, &[], &folder);
+    let Some(coloured) = seen("pidq query -n '[1]'".replace("pidq", env!("CARGO_BIN_EXE_pidq")).as_str()) else {
+        return;
+    };
+    assert!(coloured.contains("\x1b[1;39m[\x1b[0m"), "{coloured:?}");
+    for plain in ["NO_COLOR=1 pidq query -n '[1]'", "pidq query -n -M '[1]'", "pidq query -n '[1]' | cat"] {
+        let shown = seen(&plain.replace("pidq", env!("CARGO_BIN_EXE_pidq"))).expect("there is a terminal");
+        assert!(shown.contains("[") && !shown.contains('\x1b'), "{plain}: {shown:?}");
+    }
+    let empty = seen(&"NO_COLOR= pidq query -n '[1]'".replace("pidq", env!("CARGO_BIN_EXE_pidq"))).expect("a terminal");
+    assert!(empty.contains('\x1b'), "an empty NO_COLOR does not count");
+}
+
+#[test]
+fn a_prompt_completes_remembers_and_goes_on_after_mistakes() {
+    let folder = folder("prompt");
+    file(&folder, "plant.json", r#"{"nodes": [{"tag": "P-101"}, {"tag": "V-7"}]}"#);
+    let command = format!("{} repl plant.json", env!("CARGO_BIN_EXE_pidq"));
+    let typed = [
+        ("pidq> ", ".no\t | siz\t)\r"),
+        ("\x1b[0;39m2\x1b[0m", "map(\r.tag)\r"),
+        ("PQ2001", "nope()\r"),
+        ("Unknown function 'nope'", ":load none.json\r"),
+        ("there is no file `none.json`", ":quit\r"),
+    ];
+    if on_terminal(&command, &typed, &folder).is_none() {
+        return;
+    }
+    let history = fs::read_to_string(folder.join(".local/state/pidq/history")).expect("there is a history");
+    assert!(history.contains(".nodes | size()"), "{history}");
+    // Five lines up is the first one of the other session; one of them has two lines to go through.
+    let up = "\x1b[A".repeat(6) + "\r";
+    let typed = [("pidq> ", &*up), ("\x1b[0;39m2\x1b[0m", ":quit\r")];
+    on_terminal(&command, &typed, &folder).expect("there is a terminal");
+}
+
+#[test]
+fn a_prompt_reads_a_pipe_too() {
+    check(&["repl", PLANT], ".pid_graph.nodes | size()\n", "120\n", 0);
+}
+
+/// The lines of `--help` that begin with `pidq`, by subcommand.
+#[test]
+fn every_example_of_the_help_works() {
+    let folder = folder("help");
+    fs::copy(PLANT, folder.join("plant.json")).expect("the drawing is there");
+    for name in ["unit-1.json", "unit-2.json", "drawings/a.json"] {
+        file(&folder, name, &fs::read_to_string(PLANT).expect("the drawing"));
+    }
+    file(&folder, "valves.pidq", ".a | map(.b)\n");
+    let commands =
+        ["", "query", "fmt", "check", "explain", "functions", "repl", "conformance-stdio", "completions", "man"];
+    for command in commands {
+        let args: Vec<&str> = [command, "--help"].into_iter().filter(|arg| !arg.is_empty()).collect();
+        let help = String::from_utf8_lossy(&pidq(&args, "").stdout).into_owned();
+        let examples = help.split_once("Examples:\n").map(|(_, examples)| examples).unwrap_or_default();
+        let examples: Vec<&str> = examples.lines().take_while(|line| line.starts_with("  ")).map(str::trim).collect();
+        assert!(!examples.is_empty(), "`{command}` has an example");
+        for example in examples.iter().filter(|example| !example.starts_with("curl")) {
+            let output = shell(example, &folder);
+            assert!(output.status.success(), "{example}: {}", String::from_utf8_lossy(&output.stderr));
+        }
+    }
+}
+
+#[test]
+fn completions_and_manual_pages_are_made_for_every_shell_and_subcommand() {
+    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+        let script = pidq(&["completions", shell], "").stdout;
+        assert!(String::from_utf8_lossy(&script).contains("conformance-stdio"), "{shell}");
+    }
+    for page in ["query", "fmt", "check", "explain", "functions", "repl", "conformance-stdio", "completions", "man"] {
+        let output = pidq(&["man", page], "");
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(text.contains(".SH SYNOPSIS") && text.contains("Examples"), "{page}: {text}");
+    }
+    check_error(&["man", "nope"], "", "no subcommand `nope`", 2);
+}
+
+#[test]
+fn all_files_of_a_folder_are_asked_in_order() {
+    let folder = folder("all");
+    for at in 0..30 {
+        file(&folder, &format!("d/{at:02}/plant.json"), &format!("{{\n \"n\": [{at}.0, {at}]\n}}"));
+    }
+    file(&folder, "d/readme.txt", "not asked");
+    let expected: String =
+        (0..30).map(|at| format!("{{\"file\":\"d/{at:02}/plant.json\",\"result\":[{at}.0,{at}]}}\n")).collect();
+    for jobs in ["1", "2", "7", "64"] {
+        check_shell(&format!("pidq query --all d --jobs {jobs} .n"), &folder, &expected);
+    }
+    check_shell(
+        "pidq query --all d -S '{b: .n.0, a: 1}' | head -1",
+        &folder,
+        "{\"file\":\"d/00/plant.json\",\"result\":{\"a\":1,\"b\":0.0}}\n",
+    );
+    check_error(&["query", "--all", "d", "--jobs", "0", ".n"], "", "0 is not in 1..=64", 2);
+    check_error(&["query", "--jobs", "2", ".n"], "", "--all", 2);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_bad_file_of_a_folder_is_a_row() {
+    let folder = folder("all-bad");
+    file(&folder, "d/1.json", "{\"a\":[1]}");
+    file(&folder, "d/2.json", "{");
+    file(&folder, "d/3.json", "");
+    file(&folder, "d/4.json", "{\"a\":1}");
+    file(&folder, "d/z.json", "{\"a\":[2]}");
+    std::os::unix::fs::symlink("../d", folder.join("d/loop")).expect("a link");
+    std::os::unix::fs::symlink("nowhere", folder.join("d/gone.json")).expect("a link");
+    std::os::unix::fs::symlink("1.json", folder.join("d/link.json")).expect("a link");
+    let output = shell("pidq query --all d '.a | sum()'", &folder);
+    assert_eq!(output.status.code(), Some(5), "the worst of 0, 2 and 5");
+    let rows = String::from_utf8_lossy(&output.stdout).into_owned();
+    let rows: Vec<serde_json::Value> =
+        rows.lines().map(|row| serde_json::from_str(row).expect("a row is JSON")).collect();
+    let shown = |row: &serde_json::Value| match &row["error"] {
+        serde_json::Value::Null => format!("{} {}", row["file"], row["result"]),
+        error => format!("{} {}", row["file"], error.get("code").unwrap_or(&error["message"])),
+    };
+    let shown: Vec<String> = rows.iter().map(shown).map(|row| row.replace('"', "")).collect();
+    let expected = [
+        "d/1.json 1",
+        "d/2.json PQ5001",
+        "d/3.json PQ5001",
+        "d/4.json PQ2001",
+        "d/gone.json there is no file `d/gone.json`; is the path complete?",
+        "d/link.json 1",
+        "d/loop a link back to a folder around it is not followed",
+        "d/z.json 2",
+    ];
+    assert_eq!(shown, expected);
+    assert_eq!(shell("rm d/4.json; pidq query --all d '.a'", &folder).status.code(), Some(2));
+    assert_eq!(
+        shell("rm d/2.json d/3.json d/gone.json d/loop; pidq query -e --all d '.b'", &folder).status.code(),
+        Some(1)
+    );
+    assert_eq!(shell("mkdir e; pidq query -e --all e '.b'", &folder).status.code(), Some(4));
+    assert_eq!(shell("pidq query --all d 'nope()'", &folder).status.code(), Some(3));
 }
