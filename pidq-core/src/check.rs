@@ -335,15 +335,15 @@ impl<'p> Checker<'p> {
             return;
         }
         let name = &key.name;
-        let help = match self.has_attributes(list) {
-            true => format!("in a list of names and values, write `attr(\"{name}\")`"),
+        let help = match self.is_of_attributes(list) {
+            true => format!("`attr(\"{name}\")` of the object reads its `attributes`"),
             false => format!("for every item of the list, write `map(.{name})`; for the first one, `.0.{name}`"),
         };
         self.warn("PQW07", format!("a list has no field `{name}`: the result is null"), key.span, Some(help));
     }
 
     /// Whether the items of a list are `{name, value}`.
-    fn has_attributes(&self, list: Type) -> bool {
+    fn is_of_attributes(&self, list: Type) -> bool {
         let items = self.types.guide.as_ref().zip(self.types.items(list).place());
         let keys = items.map(|(guide, place)| guide.keys(place)).unwrap_or_default();
         ["name", "value"].iter().all(|key| keys.contains(key))

@@ -82,6 +82,7 @@ const WARNINGS: &[&str] = &[
     ".pid_graph.nodes | map(.tag).tag",
     ".pid_graph.nodes | filter(.kw > 1, .tag == \"V-1\")",
     ".pid_graph.nodes | map(.tag, .kw)",
+    ".pid_graph.nodes | max(.kw)",
 ];
 
 const DRAWING: &str =

@@ -448,6 +448,9 @@ fn surplus_help(function: &Function, args: &[Expr]) -> String {
         ("map", [_, ..]) if args.iter().all(|arg| arg.head() == Some("get")) => {
             "several values are a list or an object: `map([.a, .b])`, `pick(.a, .b)`".into()
         }
+        ("sum" | "prod" | "min" | "max" | "average", [arg]) if arg.head() == Some("get") => {
+            format!("the list comes through the pipe; for a field of each item, `map(.a) | {}()`", function.name)
+        }
         _ if takes == 0 => format!("what it works on comes through the pipe: `.a | {}()`", function.name),
         _ => format!("what it works on comes through the pipe: `.a | {}(…)`", function.name),
     }
