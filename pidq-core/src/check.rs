@@ -18,6 +18,9 @@ use crate::value::{compare, prototype};
 use guide::{Guide, Step};
 use types::{Kinds, Type, Types};
 
+/// Warnings of one check: nobody reads more.
+const MAX_WARNINGS: usize = 100;
+
 /// What a check finds.
 #[derive(Debug, Default)]
 pub(crate) struct Findings {
@@ -293,6 +296,9 @@ impl<'p> Checker<'p> {
     // What is said.
 
     fn warn(&mut self, code: &'static str, message: String, span: Span, help: Option<String>) {
+        if self.findings.warnings.len() == MAX_WARNINGS {
+            return;
+        }
         let warning = Warning::new(code, message).with_span(span);
         self.findings.warnings.push(help.into_iter().fold(warning, Warning::with_help));
     }

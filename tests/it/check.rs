@@ -284,6 +284,12 @@ fn functions_of_the_program_are_not_judged() {
 }
 
 #[test]
+fn nobody_reads_a_thousand_warnings() {
+    let query = parse(&format!("[{}]", vec!["1 == 2"; 1_000].join(",")));
+    assert_eq!(query.check().map(|warnings| warnings.len()).ok(), Some(100));
+}
+
+#[test]
 fn large_and_deep_documents_are_bounded() {
     let table = |count: usize| -> String {
         let entries: Vec<String> = (0..count).map(|at| format!("\"k{at}\": {{\"kw\": {at}}}")).collect();
