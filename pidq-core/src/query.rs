@@ -306,7 +306,8 @@ impl Query {
     pub fn check_against(&self, graph: &Graph, limits: Limits<'_>) -> Vec<Warning> {
         let findings = check::check_against(&self.compiled.plan, graph.arena(), &limits);
         let warnings = findings.map(|findings| findings.warnings).unwrap_or_default();
-        let is_new = |new: &Warning| !self.notes().any(|old| (old.code, old.span) == (new.code, new.span));
+        let is_new =
+            |new: &Warning| !self.notes().any(|old| old.span == new.span && (old.code == new.code || is_key(old)));
         warnings.into_iter().filter(is_new).map(|warning| self.origin.place_warning(warning)).collect()
     }
 
@@ -373,7 +374,9 @@ impl Query {
     fn warnings(&self, graph: &Graph, cx: &Cx<'_>) -> Vec<Warning> {
         let mut warnings: Vec<Warning> = Vec::new();
         for (at, (name, span)) in self.compiled.properties.iter().enumerate() {
-            if cx.never_found(at) && !warnings.iter().any(|warning| warning.is_about(name)) {
+            let is_told = warnings.iter().any(|warning| warning.is_about(name))
+                || self.notes().any(|note| is_key(note) && note.span == Some(*span));
+            if cx.never_found(at) && !is_told {
                 warnings.push(unknown_field(graph, name, *span));
             }
         }
@@ -387,6 +390,11 @@ impl Query {
         }
         warnings.into_iter().map(|warning| self.origin.place_warning(warning)).collect()
     }
+}
+
+/// Whether a warning is about a query that stands for a key: then nobody meant a field of that name.
+fn is_key(warning: &Warning) -> bool {
+    warning.code == "PQW04"
 }
 
 fn is_inside(inner: Span, outer: Span) -> bool {

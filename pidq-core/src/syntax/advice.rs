@@ -41,6 +41,7 @@ const HABITS: &[Habit] = &[
     Habit { before: "==", here: "=", help: "equality is `==`; there is no `===`", instead: Some("") },
     Habit { before: "!=", here: "=", help: "inequality is `!=`; there is no `!==`", instead: Some("") },
     Habit { before: "<", here: ">", help: "inequality is `!=`", instead: None },
+    Habit { before: "-", here: ">", help: "the pipe is `|`", instead: None },
     Habit { before: "+", here: "=", help: NO_ASSIGNMENT, instead: None },
     Habit { before: "-", here: "=", help: NO_ASSIGNMENT, instead: None },
     Habit { before: "|", here: "=", help: NO_ASSIGNMENT, instead: None },
@@ -96,6 +97,7 @@ const BEGINNINGS: &[(&str, &str)] = &[
     ("select", "SQL's `select tag from nodes where kw > 1` is `.nodes | filter(.kw > 1) | pick(.tag)`"),
     ("from", "SQL's `from nodes` is `.nodes` here"),
     ("def", "there are no functions of one's own; a value gets a name by `let({name: query}, body)`"),
+    ("reduce", "there is no `reduce`; over lists go `sum()`, `prod()`, `min()`, `max()`, `join()` and `merge()`"),
     ("let", "a name is given by `let({name: query}, body)`"),
     ("if", "a choice is `if(condition, value, otherwise)`"),
 ];
@@ -412,6 +414,9 @@ impl Place<'_> {
         if c.is_alphabetic() && !c.is_ascii() {
             return advice(r#"names with other letters than `a` to `z` stand in `"`"#);
         }
+        if c == '@' {
+            return advice("there is no `@`: results are values, printed as JSON");
+        }
         if in_word(c) && self.before().ends_with(|c: char| c.is_ascii_digit()) {
             return advice("numbers are decimal, without `_` and without units: `1000`, `1.5e3`");
         }
@@ -568,6 +573,8 @@ mod tests {
         check_help(".a, .b", "several values are a list: `[.a, .b]`");
         check_help("/nodes/node", "a path is written with dots: `.nodes.0.tag`");
         check_help(".a += 1", NO_ASSIGNMENT);
+        check_help(".nodes -> size()", "the pipe is `|`");
+        check_help(".nodes | @csv", "there is no `@`: results are values, printed as JSON");
         check_help("0x10", "numbers are decimal, without `_` and without units: `1000`, `1.5e3`");
     }
 
