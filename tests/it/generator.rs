@@ -3,7 +3,7 @@
 #[path = "../../benches/plant.rs"]
 pub mod plant;
 
-use plant::plant;
+pub use plant::plant;
 
 #[test]
 fn the_same_size_and_seed_give_the_same_bytes() {

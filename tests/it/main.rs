@@ -13,5 +13,6 @@ mod graph;
 mod hostile;
 mod language;
 mod limits;
+mod loading;
 mod memory;
 mod properties;

@@ -4,7 +4,7 @@ use pidq::Graph;
 use sha2::{Digest, Sha256};
 
 use crate::allocator::{self, Used};
-use crate::generator::plant::plant;
+use crate::generator::plant;
 
 const NODES: usize = 10_000;
 

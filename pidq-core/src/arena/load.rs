@@ -7,7 +7,7 @@
 mod number;
 mod text;
 
-use super::shape::{Shapes, Steps};
+use super::shape::{Place, Shapes, Steps};
 use super::symbols::{Recent, Symbol, Symbols};
 use super::{Arena, Cell, Container, ContainerId, Lexeme, Text};
 use crate::error::{Code, Error, Location, Result, Span};
@@ -136,7 +136,7 @@ impl<'s> Loader<'s> {
                     frame = self.open(at, Around::Object, Steps::ROOT, outer)?;
                     at = self.skip_space(at + 1);
                     if self.byte(at) != b'}' {
-                        (frame.step, at) = self.key(at, Steps::ROOT)?;
+                        (frame.step, at) = self.key(at, Steps::ROOT, Place::Inside(outer.step))?;
                         continue;
                     }
                     at += 1;
@@ -167,7 +167,7 @@ impl<'s> Loader<'s> {
                 at = self.skip_space(at);
                 match (self.byte(at), frame.around) {
                     (b',', Around::Object) => {
-                        (frame.step, at) = self.key(at + 1, frame.step)?;
+                        (frame.step, at) = self.key(at + 1, frame.step, Place::After(frame.step))?;
                         break;
                     }
                     (b',', Around::Array) => {
@@ -225,6 +225,10 @@ impl<'s> Loader<'s> {
 
     fn close_object(&mut self, frame: Frame) -> u32 {
         let children = &self.pending[frame.base..];
+        if let Some(shape) = self.steps.plain_shape(frame.step) {
+            self.cells.extend_from_slice(children);
+            return shape.0;
+        }
         let (source, decoded, symbols) = (self.source, &self.decoded, &self.symbols);
         let index = |symbol| array_index(resolve(source, decoded, symbols.text(symbol)));
         let shape = self.steps.shape(frame.step, &mut self.shapes, index);
@@ -238,27 +242,30 @@ impl<'s> Loader<'s> {
         shape.0
     }
 
-    /// Reads `"key":` after the key of `parent`.
+    /// Reads `"key":` after the key of `parent`. Gives its step, and where its value is.
     #[inline(always)]
-    fn key(&mut self, at: usize, parent: u32) -> Result<(u32, usize)> {
-        let foreseen = self.steps.foreseen(parent);
-        match foreseen.end(self.bytes, at) {
-            Some(end) => Ok((foreseen.step, end)),
-            None => self.unforeseen_key(at, parent),
+    fn key(&mut self, at: usize, parent: u32, place: Place) -> Result<(u32, usize)> {
+        match self.steps.pass(place, self.bytes, at) {
+            Some(passed) => Ok(passed),
+            None => self.unforeseen_key(at, parent, place),
         }
     }
 
     #[inline(never)]
-    fn unforeseen_key(&mut self, at: usize, parent: u32) -> Result<(u32, usize)> {
+    fn unforeseen_key(&mut self, at: usize, parent: u32, place: Place) -> Result<(u32, usize)> {
         let start = self.skip_space(at);
         if start > at {
-            return self.key(start, parent);
+            return self.key(start, parent, place);
         }
-        if self.byte(start) != b'"' {
-            return Err(self.expected("a key in double quotes", start));
+        if let Some(passed) = self.steps.pass_other(place, self.bytes, at) {
+            return Ok(passed);
         }
-        let (symbol, _, end) = self.symbol(start)?;
-        let step = self.steps.follow(parent, symbol, self.symbols.text(symbol), self.bytes);
+        if self.byte(at) != b'"' {
+            return Err(self.expected("a key in double quotes", at));
+        }
+        let (symbol, _, end) = self.symbol(at)?;
+        let step = self.steps.follow(parent, symbol);
+        self.steps.expect(place, step, &self.bytes[at + 1..end - 1]);
         let colon = self.skip_space(end);
         if self.byte(colon) != b':' {
             return Err(self.expected("`:`", colon));
@@ -324,6 +331,9 @@ impl<'s> Loader<'s> {
     fn long_symbol(&mut self, at: usize) -> Result<(Symbol, bool, usize)> {
         let (text, end) = self.text(at)?;
         let (symbol, is_new) = self.intern(text);
+        if !is_new {
+            self.decoded.truncate(self.decoded.len() - (text.decoded.end - text.decoded.start) as usize);
+        }
         Ok((symbol, is_new, end))
     }
 

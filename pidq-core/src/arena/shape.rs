@@ -8,7 +8,6 @@ use std::hash::BuildHasher;
 
 use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
 
-use super::Text;
 use super::load::block;
 use super::symbols::Symbol;
 
@@ -91,16 +90,27 @@ const NONE: u32 = u32::MAX;
 #[derive(Clone, Copy, Debug)]
 struct Step {
     symbol: Symbol,
-    /// The token of the step that followed last time.
-    next: u32,
-    /// Its own token, from its second use on.
+    /// Its token: `NONE` before its first use, 0 before its second.
     token: u32,
-    /// What is known of the texts that stood here.
+    /// The token of the key that came after it last time.
+    next: u32,
+    /// The token of the first key of the last object in its value.
+    inner: u32,
+    /// What is known of the texts that stood here, if one did.
     slot: u32,
-    /// The shape of objects that end here, if one did.
+    /// The shape of objects that end here, if one did; with a mark if its order is not the written one.
     shape: u32,
     parent: u32,
     depth: u32,
+}
+
+/// Marks a shape. There are fewer shapes than this, since each takes more than two bytes of the input.
+const REORDERED: u32 = 1 << 31;
+
+impl Step {
+    fn new(symbol: Symbol, parent: u32, depth: u32) -> Step {
+        Step { symbol, token: NONE, next: 0, inner: 0, slot: NONE, shape: NONE, parent, depth }
+    }
 }
 
 /// The bytes from the quote of a key to its colon, such as `"tag":`, to be compared in place.
@@ -113,12 +123,14 @@ pub(super) struct Token {
     tail: u128,
     len: u32,
     /// The step that it leads to.
-    pub step: u32,
+    step: u32,
+    /// The token that it replaced as a guess.
+    other: u32,
 }
 
 impl Token {
     /// Stands nowhere: no UTF-8 has these bytes.
-    const NOWHERE: Token = Token { head: u128::MAX, mask: u128::MAX, tail: 0, len: 0, step: Steps::ROOT };
+    const NOWHERE: Token = Token { head: u128::MAX, mask: u128::MAX, tail: 0, len: 0, step: Steps::ROOT, other: 0 };
 
     /// The longest token: longer keys are read and looked up each time.
     const LONGEST: usize = 32;
@@ -135,7 +147,7 @@ impl Token {
         bytes[len - 2..len].copy_from_slice(b"\":");
         let at = |from: usize| block(&bytes, from).map_or(0, u128::from_le_bytes);
         let mask = if len < 16 { (1 << (8 * len)) - 1 } else { u128::MAX };
-        Some(Token { head: at(0), mask, tail: at(len.saturating_sub(16)), len: len as u32, step })
+        Some(Token { head: at(0), mask, tail: at(len.saturating_sub(16)), len: len as u32, step, other: 0 })
     }
 
     /// What comes after the token if it stands at a place.
@@ -149,6 +161,15 @@ impl Token {
             && (self.len <= 16 || block(bytes, end - 16).map(u128::from_le_bytes) == Some(self.tail));
         stands_here.then_some(end)
     }
+}
+
+/// Where a key is read.
+#[derive(Clone, Copy)]
+pub(super) enum Place {
+    /// After the key of a step.
+    After(u32),
+    /// At the start of an object that is, or is in a list that is, the value of a step.
+    Inside(u32),
 }
 
 /// Whether the texts of a key repeat. Judged over and over: a text that is stored once costs a look-up, and memory if it
@@ -220,28 +241,64 @@ impl Steps {
     pub const ROOT: u32 = 0;
 
     pub fn new() -> Steps {
-        let root = Step { symbol: Symbol(NONE), next: 0, token: 0, slot: 0, shape: NONE, parent: NONE, depth: 0 };
         Steps {
-            steps: vec![root],
+            steps: vec![Step::new(Symbol(NONE), NONE, 0)],
             table: HashTable::new(),
             tokens: vec![Token::NOWHERE],
-            slots: vec![Slot::NEW],
+            slots: Vec::new(),
             slot_of_key: HashMap::default(),
             hasher: DefaultHashBuilder::default(),
             orders: Vec::new(),
         }
     }
 
-    /// The token that followed a step last time.
+    /// The number of the token that stood at a place last time.
     #[inline(always)]
-    pub fn foreseen(&self, step: u32) -> &Token {
-        &self.tokens[self.steps[step as usize].next as usize]
+    fn guess(&mut self, place: Place) -> &mut u32 {
+        match place {
+            Place::After(step) => &mut self.steps[step as usize].next,
+            Place::Inside(step) => &mut self.steps[step as usize].inner,
+        }
+    }
+
+    /// Passes the key that stood at a place last time. Gives its step, and what comes after its colon.
+    #[inline(always)]
+    pub fn pass(&mut self, place: Place, bytes: &[u8], at: usize) -> Option<(u32, usize)> {
+        let guess = *self.guess(place);
+        let token = &self.tokens[guess as usize];
+        token.end(bytes, at).map(|end| (token.step, end))
+    }
+
+    /// As `pass`, for the key that stood there before the last.
+    pub fn pass_other(&mut self, place: Place, bytes: &[u8], at: usize) -> Option<(u32, usize)> {
+        let guess = *self.guess(place);
+        let other = self.tokens[guess as usize].other;
+        let token = &mut self.tokens[other as usize];
+        let end = token.end(bytes, at)?;
+        token.other = guess;
+        let passed = (token.step, end);
+        *self.guess(place) = other;
+        Some(passed)
     }
 
     /// What is known of the texts at a step.
     #[inline(always)]
     pub fn slot(&mut self, step: u32) -> &mut Slot {
-        &mut self.slots[self.steps[step as usize].slot as usize]
+        let mut slot = self.steps[step as usize].slot;
+        if slot == NONE {
+            slot = self.find_slot(step);
+        }
+        &mut self.slots[slot as usize]
+    }
+
+    #[inline(never)]
+    fn find_slot(&mut self, step: u32) -> u32 {
+        let step = &mut self.steps[step as usize];
+        step.slot = *self.slot_of_key.entry(step.symbol.0).or_insert(self.slots.len() as u32);
+        if step.slot as usize == self.slots.len() {
+            self.slots.push(Slot::NEW);
+        }
+        step.slot
     }
 
     /// The order of the values of a shape, where it is not the written one.
@@ -249,42 +306,55 @@ impl Steps {
         self.orders[shape.0 as usize].as_deref()
     }
 
-    /// The step for `symbol` after `parent`; the text is that of the symbol.
-    pub fn follow(&mut self, parent: u32, symbol: Symbol, text: Text, bytes: &[u8]) -> u32 {
+    /// The step for `symbol` after `parent`.
+    pub fn follow(&mut self, parent: u32, symbol: Symbol) -> u32 {
         let Steps { steps, table, hasher, .. } = self;
         let hash = hasher.hash_one((parent, symbol.0));
         let same = |id: &u32| steps[*id as usize].parent == parent && steps[*id as usize].symbol == symbol;
-        let Some(id) = table.find(hash, same).copied() else { return self.add(parent, symbol, hash) };
-        if steps[id as usize].token == 0 {
-            let key = &bytes[text.raw.start as usize..text.raw.end as usize];
-            if let Some(token) = Token::new(key, id) {
-                steps[id as usize].token = self.tokens.len() as u32;
+        table.find(hash, same).copied().unwrap_or_else(|| self.add(parent, symbol, hash))
+    }
+
+    /// Expects at a place what stood there: a step and the bytes of its key. Keys that come once get no token.
+    pub fn expect(&mut self, place: Place, step: u32, key: &[u8]) {
+        let known = &mut self.steps[step as usize].token;
+        match *known {
+            NONE => *known = 0,
+            0 => {
+                let Some(token) = Token::new(key, step) else { return };
+                *known = self.tokens.len() as u32;
                 self.tokens.push(token);
             }
+            _ => {}
         }
-        steps[parent as usize].next = steps[id as usize].token;
-        id
+        // The token that stands nowhere is shared by all places: it must not lead to another.
+        let token = *known;
+        if token != 0 {
+            let replaced = std::mem::replace(self.guess(place), token);
+            self.tokens[token as usize].other = replaced;
+        }
     }
 
     fn add(&mut self, parent: u32, symbol: Symbol, hash: u64) -> u32 {
-        let slot = *self.slot_of_key.entry(symbol.0).or_insert(self.slots.len() as u32);
-        if slot as usize == self.slots.len() {
-            self.slots.push(Slot::NEW);
-        }
         let Steps { steps, table, hasher, .. } = self;
         let id = steps.len() as u32;
-        let depth = steps[parent as usize].depth + 1;
-        steps.push(Step { symbol, next: 0, token: 0, slot, shape: NONE, parent, depth });
+        steps.push(Step::new(symbol, parent, steps[parent as usize].depth + 1));
         let key = |id: &u32| hasher.hash_one((steps[*id as usize].parent, steps[*id as usize].symbol.0));
         table.insert_unique(hash, id, key);
         id
+    }
+
+    /// The shape of objects that end at a step, if it is known and their values stand in order.
+    #[inline(always)]
+    pub fn plain_shape(&self, step: u32) -> Option<ShapeId> {
+        let shape = self.steps[step as usize].shape;
+        (shape < REORDERED).then_some(ShapeId(shape))
     }
 
     /// The shape of objects that end at a step, made at its first use. `index` reads an array-index key.
     pub fn shape(&mut self, step: u32, shapes: &mut Shapes, index: impl Fn(Symbol) -> Option<u32>) -> ShapeId {
         let known = self.steps[step as usize].shape;
         if known != NONE {
-            return ShapeId(known);
+            return ShapeId(known & !REORDERED);
         }
         let written = self.keys(step);
         let order = canonical_order(&written, index);
@@ -292,7 +362,7 @@ impl Steps {
             None => shapes.add(written.iter().copied()),
             Some(order) => shapes.add(order.iter().map(|at| written[*at as usize])),
         };
-        self.steps[step as usize].shape = id.0;
+        self.steps[step as usize].shape = id.0 | if order.is_some() { REORDERED } else { 0 };
         self.orders.push(order);
         id
     }
