@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use super::budget::LimitOptions;
 use super::failure::{Failure, Result, Status};
@@ -24,15 +24,24 @@ pub struct Options {
     #[arg(default_value = "-", hide_default_value = true)]
     file: PathBuf,
 
-    /// As JSON
-    #[arg(long)]
-    json: bool,
+    /// How the table is written
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
 
     #[command(flatten)]
     writing: Writing,
 
     #[command(flatten)]
     limits: LimitOptions,
+}
+
+#[derive(Clone, Copy, Default, ValueEnum)]
+enum Format {
+    /// A table for people
+    #[default]
+    Text,
+    /// One JSON object
+    Json,
 }
 
 /// Runs the subcommand.
@@ -42,9 +51,9 @@ pub fn run(options: &Options) -> Result {
     let plan = options.limits.within(|limits| query.explain(&graph, limits));
     let plan = plan.map_err(|error| Failure::Query(error, options.query.clone()))?;
     let mut out = io::stdout().lock();
-    match options.json {
-        true => writeln!(out, "{}", serde_json::to_string_pretty(&plan).map_err(io::Error::from)?)?,
-        false => write!(out, "{plan}")?,
+    match options.format {
+        Format::Json => writeln!(out, "{}", serde_json::to_string_pretty(&plan).map_err(io::Error::from)?)?,
+        Format::Text => write!(out, "{plan}")?,
     }
     Ok(Status::Done)
 }
