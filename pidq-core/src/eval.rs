@@ -8,6 +8,7 @@ mod condition;
 pub(crate) mod function;
 pub(crate) mod fuse;
 pub(crate) mod numbers;
+mod piped;
 pub(crate) mod plan;
 mod property;
 mod reads;
@@ -224,6 +225,12 @@ impl<'a> Cx<'a> {
     #[inline(always)]
     pub(crate) fn eval(&mut self, plan: &'a Plan, input: Value<'a>) -> Result<Value<'a>> {
         self.spend(1)?;
+        self.eval_paid(plan, input)
+    }
+
+    /// The same where the step for it is paid.
+    #[inline(always)]
+    pub(crate) fn eval_paid(&mut self, plan: &'a Plan, input: Value<'a>) -> Result<Value<'a>> {
         match plan {
             Plan::Constant(constant) => Ok(constant.value()),
             Plan::Get(path) => self.get(path, input),
@@ -361,6 +368,10 @@ impl<'a> Cx<'a> {
             }
             [left, right] => {
                 let args = [self.eval(left, input)?, self.eval(right, input)?];
+                body(self, &args)
+            }
+            [first, second, third] => {
+                let args = [self.eval(first, input)?, self.eval(second, input)?, self.eval(third, input)?];
                 body(self, &args)
             }
             _ => self.strict_many(body, plans, input),

@@ -55,7 +55,10 @@ impl<'a> Cx<'a> {
         if let Some(column) = self.coded_column(plan, view.list) {
             return self.map_coded(view, plan, column).map(Some);
         }
-        self.map_numbers(view, plan)
+        match self.map_numbers(view, plan)? {
+            Some(mapped) => Ok(Some(mapped)),
+            None => self.map_from_fields(view, plan),
+        }
     }
 
     /// One field of each item.

@@ -107,24 +107,43 @@ impl<'a> Cx<'a> {
     ///
     /// Hot: the loop of most queries.
     pub(crate) fn mapped(&mut self, array: Array<'a>, plan: Option<&'a Plan>) -> Result<Value<'a>> {
-        let base = self.mark();
+        let mut items = array.iter();
         match plan {
             None => {
-                for _ in 0..array.len() {
-                    self.spend(1)?;
-                    self.push(Value::Undefined)?;
-                }
+                self.spend(array.len() as u64)?;
+                self.list_by(array.len(), |_| Value::Undefined)
             }
-            Some(Plan::Object(fields)) if !fields.values.is_empty() => return self.mapped_objects(array, fields),
-            Some(plan) => {
-                for item in array.iter() {
-                    self.spend(1)?;
-                    let value = self.eval(plan, item).map_err(|error| at_item(error, item))?;
-                    self.push(value)?;
-                }
-            }
+            Some(Plan::Object(fields)) if !fields.values.is_empty() => self.mapped_objects(array, fields),
+            Some(plan) => self.list_of(array.len(), |cx, _| {
+                let item = items.next().unwrap_or(Value::Undefined);
+                cx.spend(2)?;
+                cx.eval_paid(plan, item).map_err(|error| at_item(error, item))
+            }),
         }
-        self.list(base)
+    }
+
+    /// A list of so many values, each made from its place, in the scratch at once. After an error no more are made.
+    #[inline]
+    pub(crate) fn list_of(
+        &mut self,
+        len: usize,
+        mut make: impl FnMut(&mut Self, usize) -> Result<Value<'a>>,
+    ) -> Result<Value<'a>> {
+        let mut failed = None;
+        let items = self.scratch.slice_by(len, |at| {
+            if failed.is_some() {
+                return Value::Undefined;
+            }
+            make(self, at).unwrap_or_else(|error| {
+                failed = Some(error);
+                Value::Undefined
+            })
+        });
+        match (failed, items) {
+            (Some(error), _) => Err(error),
+            (None, Some(items)) => self.array_of(items),
+            (None, None) => Err(self.out_of_memory()),
+        }
     }
 
     /// The list of the objects that `{a: ...}` gives for each item of a list: rows of one record.
@@ -271,7 +290,10 @@ impl<'a> Cx<'a> {
 
     fn text_of_other(&mut self, value: Value<'a>) -> Result<&'a str> {
         match value {
-            Value::Number(number) => self.short_text(ryu_js::Buffer::new().format(number.value())),
+            Value::Number(number) => match convert::short_decimal(number.value(), &mut [0; convert::SHORT]) {
+                Some(text) => self.short_text(text),
+                None => self.short_text(ryu_js::Buffer::new().format(number.value())),
+            },
             Value::Bool(value) => Ok(if value { "true" } else { "false" }),
             other => self.text(|out| convert::write_text(other, out)),
         }
@@ -287,6 +309,12 @@ impl<'a> Cx<'a> {
 
     /// Two texts as one.
     pub(crate) fn concat(&mut self, left: &str, right: &str) -> Result<&'a str> {
+        if left.len() + right.len() < 64 && left.len() + right.len() <= self.limits.string {
+            self.text.clear();
+            self.text.push_str(left);
+            self.text.push_str(right);
+            return self.scratch.text(&self.text).ok_or_else(|| self.out_of_memory());
+        }
         self.text(|out| {
             fmt::Write::write_str(out, left)?;
             fmt::Write::write_str(out, right)

@@ -299,6 +299,10 @@ pub(super) fn argument<'a>(args: &[Value<'a>], at: usize) -> Value<'a> {
 pub(super) fn number_of<'a>(cx: &mut Cx<'a>, value: Value<'a>) -> Result<f64> {
     match value {
         Value::Number(number) => Ok(number.value()),
+        Value::String(text) => {
+            cx.spend_bytes(text.len())?;
+            Ok(convert::text_to_number(text))
+        }
         other => number_of_other(cx, other),
     }
 }

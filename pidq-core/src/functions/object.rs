@@ -118,7 +118,7 @@ impl<'a> Keyed<'a> {
     fn entry(self, cx: &mut Cx<'a>, at: usize) -> Result<(&'a str, Value<'a>)> {
         cx.spend(1)?;
         match self {
-            Keyed::Object(object) => Ok((object.key(at), object.value(at))),
+            Keyed::Object(object) => Ok((cx.keys_of(object)?.names[at], object.value(at))),
             Keyed::Array(array) => {
                 let name = cx.text(|out| std::fmt::Write::write_fmt(out, format_args!("{at}")))?;
                 Ok((name, array.get(at).unwrap_or(Value::Undefined)))
@@ -185,6 +185,16 @@ fn optional<'a>(cx: &mut Cx<'a>, args: &'a [Plan], input: Value<'a>) -> Result<V
 fn map_keys<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
     let keyed = Keyed::of(cx, input)?;
     let mut members = Members::new(cx);
+    if let Keyed::Object(object) = keyed {
+        let names = cx.keys_of(object)?.names;
+        for (name, value) in names.iter().zip(object.values()) {
+            cx.spend(1)?;
+            let key = optional(cx, args, Value::String(name))?;
+            let key = cx.text_of(key)?;
+            members.put(cx, key, value)?;
+        }
+        return members.into_object(cx);
+    }
     for at in 0..keyed.len() {
         let (name, value) = keyed.entry(cx, at)?;
         let key = optional(cx, args, Value::String(name))?;

@@ -138,14 +138,15 @@ fn substring<'a>(cx: &mut Cx<'a>, args: &[Value<'a>]) -> Result<Value<'a>> {
 }
 
 /// Start and end of a part as JavaScript's `slice(Math.max(start, 0), end)` has them.
+#[inline]
 fn bounds<'a>(cx: &mut Cx<'a>, args: &[Value<'a>], len: usize) -> Result<(usize, usize)> {
-    // Casts cut fractions off, and take NaN and all below 0 for 0; so does JavaScript for the start.
+    // Casts cut fractions off, and take NaN for 0 and all below 0 for the smallest; so does JavaScript for the start.
     let start = number_of(cx, argument(args, 1))? as usize;
     let end = match argument(args, 2) {
-        Value::Undefined => len as f64,
-        end => number_of(cx, end)?.trunc(),
+        Value::Undefined => return Ok((start, len)),
+        end => number_of(cx, end)? as i64,
     };
-    let end = if end < 0.0 { len as f64 + end } else { end };
+    let end = if end < 0 { (len as i64).saturating_add(end).max(0) } else { end };
     Ok((start, (end as usize).min(len)))
 }
 

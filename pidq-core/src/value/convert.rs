@@ -9,6 +9,46 @@ pub(crate) fn number_text(value: f64) -> NumberText {
     NumberText(value)
 }
 
+/// Room for a short decimal: a sign, fifteen digits and a point.
+pub(crate) const SHORT: usize = 20;
+
+/// The text of a number of at most fifteen digits, three of them after the point: what most drawings have. It is the
+/// shortest one, since no two such texts are the same double.
+pub(crate) fn short_decimal(value: f64, room: &mut [u8; SHORT]) -> Option<&str> {
+    const MOST: f64 = 1e15;
+    let size = value.abs();
+    for (places, scale) in [(0, 1.0), (1, 10.0), (2, 100.0), (3, 1000.0)] {
+        let digits = (size * scale + 0.5) as u64;
+        if digits as f64 >= MOST {
+            return None;
+        }
+        if digits as f64 / scale == size {
+            return write_decimal(digits, places, value < 0.0, room);
+        }
+    }
+    None
+}
+
+/// Writes digits from the last to the first, with a point before so many of them.
+fn write_decimal(digits: u64, places: usize, is_negative: bool, room: &mut [u8; SHORT]) -> Option<&str> {
+    let (mut left, mut written, mut at) = (digits, 0, SHORT);
+    while left > 0 || written <= places {
+        if written == places && places > 0 {
+            at -= 1;
+            room[at] = b'.';
+        }
+        at -= 1;
+        room[at] = b'0' + (left % 10) as u8;
+        left /= 10;
+        written += 1;
+    }
+    if is_negative {
+        at -= 1;
+        room[at] = b'-';
+    }
+    std::str::from_utf8(&room[at..]).ok()
+}
+
 /// Prints a number as JavaScript does.
 pub(crate) struct NumberText(f64);
 
@@ -146,7 +186,10 @@ fn write_scalar(value: Value<'_>, out: &mut impl Write) -> fmt::Result {
         Value::Undefined => out.write_str("undefined"),
         Value::Null => out.write_str("null"),
         Value::Bool(value) => out.write_str(if value { "true" } else { "false" }),
-        Value::Number(number) => out.write_str(ryu_js::Buffer::new().format(number.value())),
+        Value::Number(number) => match short_decimal(number.value(), &mut [0; SHORT]) {
+            Some(text) => out.write_str(text),
+            None => out.write_str(ryu_js::Buffer::new().format(number.value())),
+        },
         Value::String(text) => out.write_str(text),
         Value::Array(_) => Ok(()),
         Value::Object(_) => out.write_str("[object Object]"),
@@ -208,7 +251,7 @@ impl fmt::Display for Slice<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::{text_to_number, utf16_slice};
+    use super::{SHORT, short_decimal, text_to_number, utf16_slice};
 
     #[test]
     fn texts_become_numbers_as_in_javascript() {
@@ -232,6 +275,25 @@ mod tests {
         for text in ["a", "1a", "inf", "nan", "NaN", "--1", "-0x1", "0x", "1_000", ".", "e5", "1e", "infinity", "٣"] {
             assert!(text_to_number(text).is_nan(), "{text:?}");
         }
+    }
+
+    #[test]
+    fn short_decimals_are_what_javascript_prints() {
+        let parts = [0.0, 1.0, 9.0, 10.0, 133.0, 2048.0, 99_999.0, 123_456_789.0, 1e12, 999_999_999_999.0, 1e15, 1e20];
+        let fractions = [0.0, 0.5, 0.1, 0.25, 0.001, 0.049, 0.999, 0.0005, 1.0 / 3.0, 1e-7];
+        for whole in parts {
+            for fraction in fractions {
+                for value in [whole + fraction, -(whole + fraction)] {
+                    if let Some(text) = short_decimal(value, &mut [0; SHORT]) {
+                        assert_eq!(text, ryu_js::Buffer::new().format(value));
+                    }
+                }
+            }
+        }
+        assert_eq!(short_decimal(133.2, &mut [0; SHORT]), Some("133.2"));
+        assert_eq!(short_decimal(-0.0, &mut [0; SHORT]), Some("0"));
+        assert_eq!(short_decimal(f64::NAN, &mut [0; SHORT]), None);
+        assert_eq!(short_decimal(f64::INFINITY, &mut [0; SHORT]), None);
     }
 
     #[test]
