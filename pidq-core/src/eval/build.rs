@@ -122,28 +122,19 @@ impl<'a> Cx<'a> {
         }
     }
 
-    /// A list of so many values, each made from its place, in the scratch at once. After an error no more are made.
+    /// A list of so many values, each worked out from its place.
     #[inline]
     pub(crate) fn list_of(
         &mut self,
         len: usize,
         mut make: impl FnMut(&mut Self, usize) -> Result<Value<'a>>,
     ) -> Result<Value<'a>> {
-        let mut failed = None;
-        let items = self.scratch.slice_by(len, |at| {
-            if failed.is_some() {
-                return Value::Undefined;
-            }
-            make(self, at).unwrap_or_else(|error| {
-                failed = Some(error);
-                Value::Undefined
-            })
-        });
-        match (failed, items) {
-            (Some(error), _) => Err(error),
-            (None, Some(items)) => self.array_of(items),
-            (None, None) => Err(self.out_of_memory()),
+        let base = self.mark();
+        for at in 0..len {
+            let value = make(self, at)?;
+            self.push(value)?;
         }
+        self.list(base)
     }
 
     /// The list of the objects that `{a: ...}` gives for each item of a list: rows of one record.

@@ -4,11 +4,25 @@
 //! As in `batch`: the fuel is what it costs item by item, and where anything fails the caller goes from item to item.
 
 use super::Cx;
+use super::function::{Body, StrictBody};
 use super::plan::{Call, Path, Plan, Stage};
 use super::view::View;
 use crate::error::Result;
 use crate::graph::column::Column;
 use crate::value::{Array, CellList, Items, Value};
+
+/// A part of a query whose fields are read from columns.
+enum Prepared<'a> {
+    Fixed(Value<'a>),
+    /// A field, and the steps to it.
+    Field(&'a Column, u64),
+    Call(&'a Call, StrictBody, Vec<Prepared<'a>>),
+}
+
+/// Arguments of a prepared call.
+const MOST: usize = 4;
+/// Calls in calls; the rest is evaluated as it is written.
+const DEEPEST: usize = 8;
 
 impl<'a> Cx<'a> {
     /// A part of a query for each item, where it begins with fields.
@@ -17,6 +31,10 @@ impl<'a> Cx<'a> {
             Plan::Pipe(stages) => self.map_piped(view, stages),
             Plan::Array(items) => self.map_lists(view, items),
             Plan::Call(call) if call.function.standard_name() == Some("if") => self.map_choice(view, call),
+            Plan::Call(_) => match self.prepared(plan, view, 0) {
+                Some(prepared) => self.list_of(view.len(), |cx, at| cx.run_prepared(&prepared, view.row(at))).map(Some),
+                None => Ok(None),
+            },
             _ => Ok(None),
         }
     }
@@ -77,6 +95,47 @@ impl<'a> Cx<'a> {
             }
         })
         .map(Some)
+    }
+
+    /// A call whose arguments are fields and constants, or such calls again.
+    fn prepared(&mut self, plan: &'a Plan, view: View<'a>, depth: usize) -> Option<Prepared<'a>> {
+        match plan {
+            Plan::Constant(constant) => Some(Prepared::Fixed(constant.value())),
+            Plan::Get(path) => {
+                let column = self.plain_column(path, view)?;
+                Some(Prepared::Field(column, 1 + path.keys.len() as u64))
+            }
+            Plan::Call(call) => match call.function.row().body {
+                Body::Strict(body) if call.args.len() <= MOST && depth < DEEPEST => {
+                    let args = call.args.iter().map(|arg| self.prepared(arg, view, depth + 1));
+                    Some(Prepared::Call(call, body, args.collect::<Option<Vec<_>>>()?))
+                }
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// Hot: runs once an item and part.
+    fn run_prepared(&mut self, prepared: &Prepared<'a>, row: u32) -> Result<Value<'a>> {
+        match prepared {
+            Prepared::Fixed(value) => self.spend(1).map(|()| *value),
+            Prepared::Field(column, steps) => {
+                self.spend(*steps)?;
+                Ok(Value::stored(self.document, column.cell(row)))
+            }
+            Prepared::Call(call, body, args) => {
+                self.spend(1)?;
+                let entry = self.enter();
+                let mut values = [Value::Undefined; MOST];
+                for (value, arg) in values.iter_mut().zip(args) {
+                    *value = self.run_prepared(arg, row)?;
+                }
+                let result = body(self, &values[..args.len()]);
+                self.leave(call, entry, &result);
+                result
+            }
+        }
     }
 
     fn plain_column(&mut self, path: &'a Path, view: View<'a>) -> Option<&'a Column> {
