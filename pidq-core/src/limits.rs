@@ -54,6 +54,8 @@ pub const MAX_PARTS: usize = 10_000;
 pub const MAX_DEPTH: usize = 512;
 /// Bytes of a compiled regular expression.
 pub const MAX_REGEX: usize = 1 << 20;
+/// Bytes of all compiled regular expressions of a query.
+pub const MAX_PATTERNS: usize = 16 << 20;
 /// Parameters given with a query.
 pub const MAX_PARAMS: usize = 64;
 /// Bytes of the parameters given with a query, as JSON.

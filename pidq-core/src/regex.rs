@@ -108,6 +108,16 @@ impl Regex {
         &self.names
     }
 
+    /// Its bytes, rounded up; `MAX_REGEX` at most for each engine.
+    pub fn size(&self) -> usize {
+        let program = usize::try_from(self.cost).unwrap_or(usize::MAX).saturating_mul(program::STEP_SIZE);
+        match &self.engine {
+            Engine::Linear(linear) => linear.size(),
+            Engine::Backtracking(_) => program,
+            Engine::Both(linear, ..) => linear.size().saturating_add(program),
+        }
+    }
+
     /// Roughly the size of the compiled form: a search costs `1 + text.len() * cost / 64` fuel.
     pub fn cost(&self) -> u64 {
         self.cost

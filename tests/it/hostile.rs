@@ -12,6 +12,7 @@ use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
 
+use pidq::limits::MAX_PATTERNS;
 use pidq::{Dialect, Graph, Limits, Operator, Query, Result, Scratch};
 
 use crate::allocator;
@@ -21,6 +22,8 @@ use families::FAMILIES;
 const ATTACKS: u64 = 5_000;
 /// What the small tables of a run may take, whatever its budget.
 const SMALL: usize = 96 << 10;
+/// What compiling a query may take: its patterns, and a tree of ten thousand parts.
+const COMPILED: usize = MAX_PATTERNS + (24 << 20);
 /// A byte of a query takes at most so many besides: variables, costs, caches, the way down into what it nests.
 const TABLES: usize = 40;
 /// What the automata of a pattern may take while they run. They stay with the query.
@@ -70,7 +73,8 @@ pub fn face(attack: &Attack) -> End {
     let document = document.clone();
     let (graph, used) = allocator::peak(|| Graph::from_json(document));
     assert!(used.peak <= LOADED * bytes + SMALL, "loading {bytes} bytes took {}", used.peak);
-    let query = query.compile();
+    let (query, used) = allocator::peak(|| query.compile());
+    assert!(used.peak <= COMPILED, "compiling took {}", used.peak);
     let (graph, query) = (graph.map_err(|error| coded(&error))?, query.map_err(|error| coded(&error))?);
     run(&query, &graph, *limits)
 }

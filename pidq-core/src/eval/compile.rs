@@ -5,6 +5,7 @@ use super::function::{Body, Function, Kind, Param};
 use super::plan::{Call, Constant, Fields, FunctionRef, Key, Path, Pattern, Plan};
 use crate::arena::{Arena, Kind as CellKind};
 use crate::error::{Code, Error, Result, Span, Warning};
+use crate::limits::MAX_PATTERNS;
 use crate::suggest;
 use crate::syntax::{self, Expr, Node, json};
 use crate::value::{convert, prototype};
@@ -49,10 +50,25 @@ pub(crate) fn compile(expr: &Expr, names: &Names<'_>) -> Result<Compiled> {
         patterns: Vec::new(),
     };
     let plan = compiler.query(expr)?;
-    compiler.patterns.iter().try_for_each(Waiting::compile)?;
+    compile_patterns(&compiler.patterns)?;
     let Compiler { calls, properties, records, warnings, .. } = compiler;
     let sizes = Sizes { calls: calls.len(), properties: properties.len(), records };
     Ok(Compiled { plan, sizes, calls, properties, warnings })
+}
+
+/// Compiles the patterns of a query, which share one budget.
+fn compile_patterns(patterns: &[Waiting]) -> Result<()> {
+    let mut size: usize = 0;
+    for waiting in patterns {
+        waiting.compile()?;
+        size = size.saturating_add(waiting.plan.size());
+        if size > MAX_PATTERNS {
+            let error = Error::new(Code::BadRegex, "The patterns of the query are too large together");
+            let error = error.with_span(waiting.pattern_span);
+            return Err(error.with_help("use smaller repetition counts, or fewer patterns"));
+        }
+    }
+    Ok(())
 }
 
 struct Compiler<'n> {

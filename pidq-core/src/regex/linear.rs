@@ -12,6 +12,9 @@ use super::set::NOTHING;
 use super::tree::{Assert, Node, Repeat};
 use crate::limits::MAX_REGEX;
 
+/// What a compiled pattern may have in bytes. It counts as the first of these that is enough.
+const SIZES: [usize; 3] = [MAX_REGEX >> 6, MAX_REGEX >> 3, MAX_REGEX];
+
 /// A part of the text for each group, from group 0.
 pub(super) type Spans = Vec<Option<Range<usize>>>;
 
@@ -22,6 +25,7 @@ pub(super) struct Linear {
     /// For each group of the pattern its number in `regex`; 0 for one that cannot match.
     groups: Vec<usize>,
     rounds: Vec<Round>,
+    size: usize,
 }
 
 #[derive(Debug)]
@@ -41,9 +45,15 @@ impl Linear {
             Printer { text: String::new(), next: 1, groups: vec![0; group_count + 1], rounds: Vec::new() };
         printer.print(node);
         let mut builder = RegexBuilder::new(&printer.text);
-        builder.case_insensitive(flags.folds_unicode()).size_limit(MAX_REGEX).dfa_size_limit(MAX_REGEX);
-        let regex = builder.build().ok()?;
-        Some(Linear { regex, groups: printer.groups, rounds: printer.rounds })
+        builder.case_insensitive(flags.folds_unicode()).dfa_size_limit(MAX_REGEX);
+        let mut fitting = SIZES.into_iter().filter_map(|size| Some((builder.size_limit(size).build().ok()?, size)));
+        let (regex, size) = fitting.next()?;
+        Some(Linear { regex, groups: printer.groups, rounds: printer.rounds, size })
+    }
+
+    /// Its bytes, rounded up.
+    pub fn size(&self) -> usize {
+        self.size
     }
 
     pub fn is_match(&self, text: &str) -> bool {

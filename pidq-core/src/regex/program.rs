@@ -55,7 +55,7 @@ pub(super) enum Step {
 }
 
 /// One instruction costs about this much memory.
-const STEP_SIZE: usize = size_of::<Step>();
+pub(super) const STEP_SIZE: usize = size_of::<Step>();
 
 /// Classes of a pattern that need the `regex` crate.
 const MAX_HEAVY: usize = 32;

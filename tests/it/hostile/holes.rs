@@ -214,6 +214,17 @@ fn a_numeral_may_have_a_million_digits() {
     assert!(end(&digits[..60_000], "1").is_ok());
 }
 
+/// Not jq's, but of the same kind: each pattern is within its limit, and all together are gigabytes.
+#[test]
+fn many_patterns_have_one_budget() {
+    for pattern in ["[^a]{500}", "(a{1,20}){1,20}", "[^b]{90}(?=c)", "^[^a]{400}$"] {
+        let query = format!("[{}]", vec![format!("regex(get(), \"{pattern}\", \"m\")"); 1_500].join(","));
+        assert_eq!(end(&query, "1"), Err("PQ1007"), "{pattern}");
+    }
+    let query = format!("[{}] | size()", vec!["regex(get(), \"^[A-Z]+-[0-9]+$\")"; 500].join(","));
+    answers(&query, "\"P-1\"", "500");
+}
+
 /// Queries that put the reference implementation on its knees (minutes, or the end of the process).
 #[test]
 fn what_hangs_the_reference_ends() {
