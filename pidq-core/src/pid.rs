@@ -3,12 +3,20 @@
 //! Every answer is read off a drawing and is a candidate: nothing here says that something is safe. The rooms below work
 //! on a drawing and its network; what they find are [`Datum`]s, which a run or a program turns into values.
 
+pub(crate) mod checks;
+pub(crate) mod diff;
 pub(crate) mod ends;
 pub(crate) mod extract;
 pub(crate) mod flow;
 pub(crate) mod info;
 pub(crate) mod isolate;
+pub(crate) mod join;
+pub(crate) mod lists;
+pub(crate) mod loops;
+pub(crate) mod places;
+pub(crate) mod report;
 pub(crate) mod sections;
+pub(crate) mod tag;
 
 use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NodeId};
@@ -43,6 +51,10 @@ impl<'a> Datum<'a> {
     /// A value of the document, null where there is none.
     pub fn value(value: Option<Value<'a>>) -> Datum<'a> {
         value.map_or(Datum::Null, Datum::Value)
+    }
+
+    pub fn text(text: Option<impl Into<String>>) -> Datum<'a> {
+        text.map_or(Datum::Null, |text| Datum::Text(text.into()))
     }
 
     pub fn node(node: Option<NodeId>) -> Datum<'a> {

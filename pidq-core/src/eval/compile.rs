@@ -273,7 +273,8 @@ impl Compiler<'_> {
     fn param(&mut self, function: &FunctionRef, args: &[Expr], at: usize) -> Option<&'static Param> {
         const SURPLUS: &Param = &Param::query("surplus");
         let row = function.row();
-        let is_options = at + 1 == args.len() && args[at].head() == Some("object");
+        let required = row.params.iter().filter(|param| !param.is_optional).count();
+        let is_options = at >= required && at + 1 == args.len() && args[at].head() == Some("object");
         let options = row.params.last().filter(|last| is_options && matches!(last.kind, Kind::Options(_)));
         if options.is_some() {
             return options;

@@ -32,6 +32,22 @@ impl<'a> Ask<'a> {
         })
     }
 
+    /// A call without options: an object as last argument is an argument.
+    pub fn plain(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Ask<'a>> {
+        Ok(Ask { plant: cx.plant()?, input, args, options: None })
+    }
+
+    /// A call that brings the graphs that it is about.
+    pub fn anywhere(input: Value<'a>, args: &'a [Plan], most: usize) -> Ask<'a> {
+        let plant = Plant::nothing();
+        match args.split_last() {
+            Some((Plan::Object(options), rest)) if args.len() > most => {
+                Ask { plant, input, args: rest, options: Some(options) }
+            }
+            _ => Ask { plant, input, args, options: None },
+        }
+    }
+
     /// How many arguments there are beside the options.
     pub fn count(&self) -> usize {
         self.args.len()
@@ -300,6 +316,11 @@ pub(super) fn node_list<'a>(cx: &mut Cx<'a>, plant: &Plant<'a>, nodes: &[NodeId]
 pub(super) fn edge_list<'a>(cx: &mut Cx<'a>, plant: &Plant<'a>, edges: &[EdgeId]) -> Result<Value<'a>> {
     cx.spend(edges.len() as u64)?;
     select(cx, plant.edges, edges)
+}
+
+/// An answer that names no nodes and edges by number as a value.
+pub(super) fn build<'a>(cx: &mut Cx<'a>, datum: Datum<'a>) -> Result<Value<'a>> {
+    answer(cx, &Plant::nothing(), datum)
 }
 
 /// An answer as a value. As deep as answers are made.

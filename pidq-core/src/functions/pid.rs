@@ -2,21 +2,33 @@
 //!
 //! All of them give candidates that are read off the drawing. None says that something is safe.
 
-use super::ask::{Ask, answer, bad_option, nodes_of};
+use super::ask::{Ask, answer, bad_option, build, nodes_of};
 use super::graph::between_nodes;
-use crate::error::Result;
+use super::string::expect_text;
+use crate::error::{Code, Error, Result};
 use crate::eval::Cx;
 use crate::eval::function::{Body, Function, Param};
 use crate::eval::plan::Plan;
 use crate::graph::adjacency::NodeId;
 use crate::graph::plant::Plant;
 use crate::graph::walk::{Guide, Pass};
+use crate::pid::checks::{self, Severity};
+use crate::pid::diff::{self, DiffOptions};
 use crate::pid::isolate::{Terms, isolate};
+use crate::pid::join::{self, JoinBy};
 use crate::pid::sections::{self, Cuts};
-use crate::pid::{Datum, Pay, ends, extract, flow, info};
+use crate::pid::tag::{self, Tag};
+use crate::pid::{Datum, Pay, ends, extract, flow, info, lists, loops, places};
 use crate::value::Value;
 
 pub(crate) const FUNCTIONS: &[Function] = &[
+    Function {
+        name: "at",
+        params: &[Param::query("x"), Param::query("y")],
+        summary: "The nodes whose box holds a point of the drawing.",
+        example: r#"at(150, 100) | map(.tag) => ["P-101A"]"#,
+        body: Body::Piped(|cx, input, args| placed(cx, input, args, places::at)),
+    },
     Function {
         name: "bleeds",
         params: &[Param::query("items").optional()],
@@ -32,6 +44,13 @@ pub(crate) const FUNCTIONS: &[Function] = &[
         body: Body::Piped(boundary),
     },
     Function {
+        name: "breaks",
+        params: &[Param::query("field")],
+        summary: "The items at which the pipes carry different values of a field, and whether they are there to change it.",
+        example: r#"breaks("size") | filter(not(.legal)) | map(.item.tag) => ["HV-102","HV-103","PSV-201"]"#,
+        body: Body::Piped(breaks),
+    },
+    Function {
         name: "bypasses",
         params: &[Param::query("items").optional()],
         summary: "The ways around an item, from what feeds it to what it feeds, with the valves on them.",
@@ -41,6 +60,13 @@ pub(crate) const FUNCTIONS: &[Function] = &[
             let found = sections::bypasses(&ask.plant, &items, &mut |units| cx.spend(units))?;
             answer(cx, &ask.plant, found)
         }),
+    },
+    Function {
+        name: "componentCount",
+        params: &[Param::query("by").optional()],
+        summary: "How many components there are under each class, or under each value of a field.",
+        example: r#"componentCount("role").control => 2"#,
+        body: Body::Piped(component_count),
     },
     Function {
         name: "cutPoints",
@@ -57,6 +83,13 @@ pub(crate) const FUNCTIONS: &[Function] = &[
         body: Body::Piped(|cx, input, _| dead_ends(cx, input, |_| true)),
     },
     Function {
+        name: "diff",
+        params: &[Param::query("old"), Param::query("new"), Param::options(&["identity", "ignore", "tolerance"])],
+        summary: "What changed between two revisions of a drawing.",
+        example: r#"diff({nodes: [{id: 1, a: 1}]}, {nodes: [{id: 1, a: 2}]}) | .changed => [{"id":1,"tag":null,"field":"a","before":1,"after":2}]"#,
+        body: Body::Piped(difference),
+    },
+    Function {
         name: "drains",
         params: &[],
         summary: "The dead ends that may be drains; a drain and a vent look alike unless a word tells them apart.",
@@ -69,6 +102,13 @@ pub(crate) const FUNCTIONS: &[Function] = &[
         summary: "Equipment and the ends of the sheet, joined by what lies between: a graph of its own.",
         example: "equipmentGraph() | .edges | first() | [.from, .to, .lines] => [\"n1\",\"n3\",[\"P-1001\"]]",
         body: Body::Piped(|cx, _, _| whole(cx, sections::equipment_graph)),
+    },
+    Function {
+        name: "equipmentList",
+        params: &[Param::query("attribute").many()],
+        summary: "One row for each item of equipment; more columns by name.",
+        example: r#"equipmentList("material") | first() => {"id":"n1","tag":"T-101","class":"tank","nozzles":0,"lines":"P-1001, P-1007","material":"SS316"}"#,
+        body: Body::Piped(|cx, input, args| listed(cx, input, args, &lists::EQUIPMENT)),
     },
     Function {
         name: "graphInfo",
@@ -92,6 +132,13 @@ pub(crate) const FUNCTIONS: &[Function] = &[
         body: Body::Piped(hazop_nodes),
     },
     Function {
+        name: "instrumentIndex",
+        params: &[Param::query("attribute").many()],
+        summary: "One row for each instrument: what it measures, its loop, what it is attached to.",
+        example: r#"instrumentIndex() | map([.tag, .variable, .loop]) | first() => ["FT-101","flow","F-101"]"#,
+        body: Body::Piped(|cx, input, args| listed(cx, input, args, &lists::INSTRUMENTS)),
+    },
+    Function {
         name: "isolate",
         params: &[
             Param::query("items").optional(),
@@ -110,6 +157,74 @@ pub(crate) const FUNCTIONS: &[Function] = &[
         body: Body::Piped(isolation),
     },
     Function {
+        name: "joinSheets",
+        params: &[Param::query("graphs"), Param::options(&["by"])],
+        summary: "Several sheets as one graph, joined at their off-page connectors; `metadata.joined` says which were.",
+        example: r#"joinSheets([graph()]) | .nodes | first() | .id => "PID-100-001#n1""#,
+        body: Body::Piped(join_sheets),
+    },
+    Function {
+        name: "lineList",
+        params: &[],
+        summary: "One row for each pipe line: fluid, class, sizes, from and to, pipes and components.",
+        example: r#"lineList() | map([.line, .nominal_diameter, .from, .to]) | first() => ["P-1001","150",["T-101"],["P-101A","P-101B"]]"#,
+        body: Body::Piped(|cx, _, _| whole(cx, lists::line_list)),
+    },
+    Function {
+        name: "loop",
+        params: &[Param::query("loop").optional()],
+        summary: "A control loop, or the loop of an instrument: sensors, functions, signals, final elements.",
+        example: r#"loop("FT-101") | [.loop, .closed, .final_elements | map(.tag)] => ["F-101",true,["FV-101"]]"#,
+        body: Body::Piped(one_loop),
+    },
+    Function {
+        name: "loops",
+        params: &[],
+        summary: "The control loops, and instruments without one by the letters and numbers of their tags.",
+        example: r#"loops() | map([.loop, .closed]) => [["F-101",true],["T-101",false],["L-201",false]]"#,
+        body: Body::Piped(|cx, _, _| {
+            whole(cx, |plant, pay| {
+                let found = loops::loops(plant, pay)?;
+                loops::rows(plant, &found, pay)
+            })
+        }),
+    },
+    Function {
+        name: "near",
+        params: &[Param::query("item").optional(), Param::query("distance")],
+        summary: "The nodes within a distance of a node on the drawing, nearest first.",
+        example: r#"near("P-101A", 60) | map(.tag) => ["CV-101","P-101B"]"#,
+        body: Body::Piped(near),
+    },
+    Function {
+        name: "nozzleList",
+        params: &[Param::query("attribute").many()],
+        summary: "One row for each nozzle: its equipment, chamber, size, line and what it is connected to.",
+        example: r#"nozzleList() => []"#,
+        body: Body::Piped(|cx, input, args| listed(cx, input, args, &lists::NOZZLES)),
+    },
+    Function {
+        name: "offPageList",
+        params: &[Param::query("attribute").many()],
+        summary: "One row for each connector to another sheet.",
+        example: r#"offPageList() | map([.tag, .direction]) => [["FLARE","out"],["PROD","out"]]"#,
+        body: Body::Piped(|cx, input, args| listed(cx, input, args, &lists::OFF_PAGE)),
+    },
+    Function {
+        name: "openEnds",
+        params: &[],
+        summary: "The places where a line ends without an end: drawn open ends, and items with a free side.",
+        example: r#"openEnds() => []"#,
+        body: Body::Piped(|cx, _, _| whole(cx, checks::open_ends)),
+    },
+    Function {
+        name: "parseTag",
+        params: &[Param::query("tag").optional(), Param::query("scheme").optional()],
+        summary: "The parts of a tag as ISA-5.1 has them; null for what is no tag.",
+        example: r#"parseTag("20-PDT-101A") | [.variable, .modifier, .number, .suffix, .loop] => ["pressure","differential","101","A","20-P-101"]"#,
+        body: Body::Piped(parse_tag),
+    },
+    Function {
         name: "recycles",
         params: &[],
         summary: "The parts in which something flows in circles: their equipment, their items, the edges that lead back.",
@@ -124,11 +239,46 @@ pub(crate) const FUNCTIONS: &[Function] = &[
         body: Body::Piped(section),
     },
     Function {
+        name: "segmentList",
+        params: &[Param::query("attribute").many()],
+        summary: "One row for each segment of a pipe line.",
+        example: r#"segmentList() => []"#,
+        body: Body::Piped(segment_list),
+    },
+    Function {
+        name: "unconnected",
+        params: &[],
+        summary: "The components without a pipe, and the nozzles without pipe or instrument.",
+        example: r#"unconnected() | map(.tag) => ["HV-999"]"#,
+        body: Body::Piped(|cx, _, _| whole(cx, checks::unconnected)),
+    },
+    Function {
+        name: "validate",
+        params: &[Param::options(&["rules", "severity"])],
+        summary: "What looks wrong on the drawing: `{code, name, severity, message, ids, evidence}`.",
+        example: r#"validate({severity: "warning"}) | map(.code) => ["P102","P104","P104","P104"]"#,
+        body: Body::Piped(validate),
+    },
+    Function {
+        name: "valveList",
+        params: &[Param::query("attribute").many()],
+        summary: "One row for each valve: its role, size, line, normal position and how it fails.",
+        example: r#"valveList() | map([.tag, .role, .fail_action]) | first() => ["HV-101","barrier",null]"#,
+        body: Body::Piped(|cx, input, args| listed(cx, input, args, &lists::VALVES)),
+    },
+    Function {
         name: "vents",
         params: &[],
         summary: "The dead ends that may be vents; a drain and a vent look alike unless a word tells them apart.",
         example: "vents() | size() => 0",
         body: Body::Piped(|cx, input, _| dead_ends(cx, input, |class| matches!(class, "vent" | "drain_or_vent"))),
+    },
+    Function {
+        name: "within",
+        params: &[Param::query("box")],
+        summary: "The nodes that lie in a box of the drawing: `[left, top, width, height]`.",
+        example: r#"within([140, 90, 20, 20]) | map(.tag) => ["P-101A"]"#,
+        body: Body::Piped(|cx, input, args| placed(cx, input, args, places::within)),
     },
 ];
 
@@ -248,6 +398,170 @@ impl Guide for Barriers<'_, '_> {
         let Some(condition) = self.condition else { return Ok(false) };
         Ok(self.cx.eval(condition, self.ask.plant.node(node))?.is_truthy())
     }
+}
+
+/// A list with the columns that the arguments ask for.
+fn listed<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan], list: &lists::List) -> Result<Value<'a>> {
+    let ask = Ask::plain(cx, input, args)?;
+    let more = texts(cx, &ask)?;
+    let found = lists::list(&ask.plant, list, &more, &mut |units| cx.spend(units))?;
+    answer(cx, &ask.plant, found)
+}
+
+fn segment_list<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
+    let ask = Ask::plain(cx, input, args)?;
+    let more = texts(cx, &ask)?;
+    let found = lists::segment_list(&ask.plant, &more, &mut |units| cx.spend(units))?;
+    answer(cx, &ask.plant, found)
+}
+
+/// All arguments, which are texts.
+fn texts<'a>(cx: &mut Cx<'a>, ask: &Ask<'a>) -> Result<Vec<String>> {
+    let mut texts = Vec::with_capacity(ask.count());
+    for at in 0..ask.count() {
+        texts.push(expect_text(ask.value(cx, at)?)?.to_owned());
+    }
+    Ok(texts)
+}
+
+fn breaks<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
+    let ask = Ask::plain(cx, input, args)?;
+    let field = expect_text(ask.value(cx, 0)?)?;
+    let found = lists::breaks(&ask.plant, field, &mut |units| cx.spend(units))?;
+    answer(cx, &ask.plant, found)
+}
+
+fn component_count<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
+    let ask = Ask::plain(cx, input, args)?;
+    let by = if ask.count() > 0 { expect_text(ask.value(cx, 0)?)? } else { "class" };
+    let found = lists::component_count(&ask.plant, by, &mut |units| cx.spend(units))?;
+    answer(cx, &ask.plant, found)
+}
+
+/// The loop that a node is, or that it is a member of.
+fn one_loop<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
+    let (ask, nodes) = about(cx, input, args)?;
+    let all = loops::loops(&ask.plant, &mut |units| cx.spend(units))?;
+    let is_it = |found: &&loops::Loop| nodes.iter().any(|node| found.node == Some(*node));
+    let has_it = |found: &&loops::Loop| nodes.iter().any(|node| found.members.contains(node));
+    let mut found: Vec<&loops::Loop> = all.iter().filter(is_it).collect();
+    if found.is_empty() {
+        found = all.iter().filter(has_it).collect();
+    }
+    match found.as_slice() {
+        [] => Ok(Value::Null),
+        [only] => {
+            let record = loops::record(&ask.plant, only, &mut |units| cx.spend(units))?;
+            answer(cx, &ask.plant, record)
+        }
+        several => {
+            let names: Vec<&str> = several.iter().map(|found| found.name.as_str()).collect();
+            let error = Error::new(Code::AmbiguousNode, format!("it belongs to {} loops", several.len()));
+            Err(error.with_help(format!("ask for one of them: {}", names.join(", "))))
+        }
+    }
+}
+
+fn parse_tag<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
+    let text = args.first().map_or(Ok(input), |arg| cx.eval(arg, input))?;
+    let scheme = args.get(1).map_or(Ok(Value::Null), |arg| cx.eval(arg, input))?;
+    if text.is_null() {
+        return Ok(Value::Null);
+    }
+    let text = expect_text(text)?;
+    cx.spend_bytes(text.len())?;
+    let tag = match scheme {
+        Value::Null => Tag::parse(text),
+        scheme => Tag::parse_with(text, expect_text(scheme)?)?,
+    };
+    build(cx, tag::parsed(tag))
+}
+
+/// Numbers and a question about places.
+fn placed<'a>(
+    cx: &mut Cx<'a>,
+    input: Value<'a>,
+    args: &'a [Plan],
+    question: fn(&Plant<'a>, &[f64], Pay<'_>) -> Result<Datum<'a>>,
+) -> Result<Value<'a>> {
+    let ask = Ask::plain(cx, input, args)?;
+    let mut numbers = Vec::new();
+    for at in 0..ask.count() {
+        let value = ask.value(cx, at)?;
+        let items: Vec<Value<'a>> = value.as_array().map_or(vec![value], |array| array.iter().collect());
+        for item in items {
+            numbers.push(item.as_f64().ok_or_else(|| bad_option("place", item, "a number"))?);
+        }
+    }
+    let found = question(&ask.plant, &numbers, &mut |units| cx.spend(units))?;
+    answer(cx, &ask.plant, found)
+}
+
+fn near<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
+    let ask = Ask::plain(cx, input, args)?;
+    let (item, distance) = if ask.count() > 1 { (Some(0), 1) } else { (None, 0) };
+    let items = ask.nodes(cx, item)?;
+    let value = ask.value(cx, distance)?;
+    let distance = value.as_f64().ok_or_else(|| bad_option("distance", value, "a number"))?;
+    let found = places::near(&ask.plant, &items, distance, &mut |units| cx.spend(units))?;
+    answer(cx, &ask.plant, found)
+}
+
+fn validate<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
+    let ask = Ask::new(cx, input, args)?;
+    let least = ask.word(cx, "severity", &Severity::WORDS)?.map_or(Severity::Info, Severity::of);
+    let rules = match ask.option_value(cx, "rules")? {
+        Value::Undefined | Value::Null => Vec::new(),
+        Value::Array(rules) => rules.iter().collect(),
+        rule => vec![rule],
+    };
+    let mut wishes = Vec::with_capacity(rules.len());
+    for rule in rules {
+        let wish = rule.as_str().filter(|rule| checks::is_wish(rule));
+        wishes.push(wish.ok_or_else(|| bad_option("rules", rule, "the code of a rule, or its beginning"))?.to_owned());
+    }
+    let found = checks::validate(&ask.plant, &wishes, least, &mut |units| cx.spend(units))?;
+    answer(cx, &ask.plant, found)
+}
+
+/// The drawing of a value: a document, or the object with nodes and edges.
+fn drawing<'a>(cx: &mut Cx<'a>, value: Value<'a>) -> Result<Plant<'a>> {
+    let none = || Error::new(Code::NoGraph, format!("no graph in the given {}", value.type_name()));
+    let plant = Plant::of(value, cx.topology_config()).ok_or_else(none)?;
+    cx.spend((plant.topology.node_count() + plant.topology.edge_count()) as u64)?;
+    Ok(plant)
+}
+
+fn difference<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
+    let ask = Ask::anywhere(input, args, 2);
+    let (old, new) = (ask.value(cx, 0)?, ask.value(cx, 1)?);
+    let (old, new) = (drawing(cx, old)?, drawing(cx, new)?);
+    let options = DiffOptions {
+        identity: ask
+            .word(cx, "identity", &["persistent_id", "id", "tag"])?
+            .map(|at| ["persistent_id", "id", "tag"][at].into()),
+        ignore: match ask.option_value(cx, "ignore")? {
+            Value::Array(names) => names.iter().filter_map(Value::as_str).map(String::from).collect(),
+            Value::String(name) => vec![name.into()],
+            _ => Vec::new(),
+        },
+        tolerance: ask.option_value(cx, "tolerance")?.as_f64().unwrap_or(0.0),
+    };
+    let found = diff::diff(&old, &new, &options, &mut |units| cx.spend(units))?;
+    answer(cx, &new, found)
+}
+
+fn join_sheets<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
+    const BY: [JoinBy; 3] = [JoinBy::Any, JoinBy::Link, JoinBy::Label];
+    let ask = Ask::anywhere(input, args, 1);
+    let sheets = if ask.count() > 0 { ask.value(cx, 0)? } else { input };
+    let mut plants = Vec::new();
+    for sheet in super::array::list(sheets)?.iter() {
+        plants.push(drawing(cx, sheet)?);
+    }
+    let by = ask.word(cx, "by", &["any", "link", "label"])?.map_or(JoinBy::Any, |at| BY[at]);
+    let joined = join::join(&plants, by, &mut |units| cx.spend(units))?;
+    build(cx, joined)
 }
 
 fn dead_ends<'a>(cx: &mut Cx<'a>, input: Value<'a>, keeps: fn(&str) -> bool) -> Result<Value<'a>> {

@@ -8,7 +8,7 @@ use super::config::{Names, TopologyConfig, at_path};
 use super::index::Key;
 use super::topology::Topology;
 use crate::arena::{Cell, ContainerId, Kind};
-use crate::value::{Array, Fields, Items, Object, Value};
+use crate::value::{Array, Fields, Items, Object, Value, convert};
 
 /// A drawing, found in a document.
 #[derive(Clone)]
@@ -73,6 +73,14 @@ impl<'a> Plant<'a> {
         Some(place.with(topology))
     }
 
+    /// A drawing without nodes.
+    pub fn nothing() -> Plant<'a> {
+        static NOTHING_AT_ALL: std::sync::LazyLock<Arc<Topology>> =
+            std::sync::LazyLock::new(|| Arc::new(Topology::new(NOTHING, NOTHING, TopologyConfig::usual().clone())));
+        let (graph, metadata) = (Value::Null, Value::Null);
+        Plant { graph, metadata, nodes: NOTHING, edges: NOTHING, topology: NOTHING_AT_ALL.clone() }
+    }
+
     /// The same document, read with another config.
     pub fn again(outer: &Plant<'a>, document: Value<'a>, config: TopologyConfig) -> Plant<'a> {
         let same = Place { graph: outer.graph, metadata: outer.metadata, nodes: outer.nodes, edges: outer.edges };
@@ -122,6 +130,12 @@ impl<'a> Plant<'a> {
         }
         let owner = self.tag(self.topology.owner(node)?)?;
         Some(format!("{owner}-{}", self.tag(node)?))
+    }
+
+    /// What to call a node: its unique tag, its tag, or its id.
+    pub fn name(&self, node: NodeId) -> String {
+        let tag = || self.tag(node).map(String::from);
+        self.qualified_tag(node).or_else(tag).unwrap_or_else(|| convert::to_text(self.id(node)))
     }
 
     /// The node that a value of the document is.

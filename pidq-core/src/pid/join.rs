@@ -1,0 +1,240 @@
+//! Several sheets as one drawing, joined where an off-page connector of one meets that of another.
+//!
+//! Pairs are those that name each other; what is named by several or by none is listed, and nothing is guessed.
+
+use super::{Datum, Pay};
+use crate::error::Result;
+use crate::graph::adjacency::NodeId;
+use crate::graph::config::{Names, Role};
+use crate::graph::plant::Plant;
+use crate::graph::topology::{Dir, Over};
+use crate::value::{Value, convert};
+
+/// By what connectors of two sheets are paired.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum JoinBy {
+    /// By the id of the partner, or else by drawing and label.
+    #[default]
+    Any,
+    /// By the id of the partner only.
+    Link,
+    /// By drawing and label only.
+    Label,
+}
+
+/// An off-page connector of a sheet.
+struct Connector {
+    sheet: usize,
+    node: NodeId,
+    persistent_id: Option<String>,
+    linked: Option<String>,
+    drawing: Option<String>,
+    label: Option<String>,
+    enters: Option<bool>,
+}
+
+const PAIR: &[&str] = &["from", "to", "by"];
+const LEFT: &[&str] = &["id", "drawing", "label", "candidates"];
+
+/// Joins sheets: a graph in the usual shape, whose metadata say which connectors were joined and which were not.
+pub(crate) fn join<'a>(sheets: &[Plant<'a>], by: JoinBy, pay: Pay<'_>) -> Result<Datum<'a>> {
+    let names = sheet_names(sheets);
+    let mut nodes = Vec::new();
+    let mut edges = Vec::new();
+    for (sheet, name) in sheets.iter().zip(&names) {
+        pay((sheet.topology.node_count() + sheet.topology.edge_count()) as u64)?;
+        nodes.extend((0..sheet.topology.node_count() as u32).map(|node| moved_node(sheet, node, name)));
+        edges.extend((0..sheet.topology.edge_count() as u32).map(|edge| moved_edge(sheet, edge, name)));
+    }
+    let connectors = connectors(sheets);
+    let partners = partners(&connectors, &names, by, pay)?;
+    let id = |connector: &Connector| {
+        format!("{}#{}", names[connector.sheet], id_text(&sheets[connector.sheet], connector.node))
+    };
+    let (mut pairs, mut unmatched, mut ambiguous) = (Vec::new(), Vec::new(), Vec::new());
+    for (at, found) in partners.iter().enumerate() {
+        let connector = &connectors[at];
+        match found.as_slice() {
+            [(other, word)] if partners[*other].len() == 1 => {
+                let is_out = connector.enters == Some(false) || connectors[*other].enters == Some(true);
+                let goes_first =
+                    is_out || connector.enters.is_none() && connectors[*other].enters.is_none() && at < *other;
+                if goes_first {
+                    let [from, to] = [id(connector), id(&connectors[*other])];
+                    edges.push(joint(&from, &to, pairs.len() + 1));
+                    pairs.push(vec![Datum::Text(from), Datum::Text(to), Datum::Word(word)]);
+                }
+            }
+            several => {
+                let candidates =
+                    Datum::texts(several.iter().map(|(other, _)| id(&connectors[*other])).collect::<Vec<_>>());
+                let texts = [connector.drawing.clone(), connector.label.clone()].map(Datum::text);
+                let row = std::iter::once(Datum::Text(id(connector))).chain(texts).chain([candidates]).collect();
+                if several.is_empty() { unmatched.push(row) } else { ambiguous.push(row) }
+            }
+        }
+    }
+    let report = [("pairs", PAIR, pairs), ("unmatched", LEFT, unmatched), ("ambiguous", LEFT, ambiguous)];
+    let report = report.map(|(key, keys, rows)| (key.to_owned(), Datum::Table(keys, rows)));
+    let metadata = vec![
+        ("drawing_name".to_owned(), Datum::Text(names.join(" + "))),
+        ("sheets".to_owned(), Datum::List(sheets.iter().map(|sheet| Datum::Value(sheet.metadata)).collect())),
+        ("joined".to_owned(), Datum::Map(report.into())),
+    ];
+    const KEYS: &[&str] = &["nodes", "edges", "metadata"];
+    Ok(Datum::Record(KEYS, vec![Datum::List(nodes), Datum::List(edges), Datum::Map(metadata)]))
+}
+
+/// The names of drawings, made different where they are not.
+fn sheet_names(sheets: &[Plant<'_>]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for (at, sheet) in sheets.iter().enumerate() {
+        let said = |key: &str| sheet.metadata.as_object()?.get(key)?.as_str().filter(|name| !name.is_empty());
+        let name =
+            said("drawing_name").or_else(|| said("drawing_number")).map_or(format!("sheet-{}", at + 1), String::from);
+        names.push(if names.contains(&name) { format!("{name}~{}", at + 1) } else { name });
+    }
+    names
+}
+
+fn id_text(sheet: &Plant<'_>, node: NodeId) -> String {
+    convert::to_text(sheet.id(node))
+}
+
+/// The fields of an object, with other values for some.
+fn with<'a>(value: Value<'a>, change: impl Fn(&str, Value<'a>) -> Option<Datum<'a>>) -> Datum<'a> {
+    let Some(object) = value.as_object() else { return Datum::Value(value) };
+    let fields = object.iter().map(|(key, value)| (key.into(), change(key, value).unwrap_or(Datum::Value(value))));
+    Datum::Map(fields.collect())
+}
+
+/// `sheet#id`, where a value is the id of a node of the sheet.
+fn moved_id<'a>(sheet: &Plant<'a>, value: Value<'a>, name: &str) -> Option<Datum<'a>> {
+    sheet.by_id(value).map(|_| Datum::Text(format!("{name}#{}", convert::to_text(value))))
+}
+
+fn moved_node<'a>(sheet: &Plant<'a>, node: NodeId, name: &str) -> Datum<'a> {
+    let config = &sheet.topology.config;
+    let object = sheet.node(node);
+    let id_key = config
+        .names(Names::NodeId)
+        .iter()
+        .find(|key| object.as_object().is_some_and(|object| object.get(key).is_some()));
+    let references = [Names::Parent, Names::Zone];
+    with(object, |key, value| {
+        let is_id = id_key.is_some_and(|id_key| id_key == key);
+        let is_reference = references.iter().any(|names| config.names(*names).iter().any(|known| known == key));
+        match is_id {
+            true => Some(Datum::Text(format!("{name}#{}", convert::to_text(value)))),
+            false => is_reference.then(|| moved_id(sheet, value, name))?,
+        }
+    })
+}
+
+fn moved_edge<'a>(sheet: &Plant<'a>, edge: u32, name: &str) -> Datum<'a> {
+    let config = &sheet.topology.config;
+    let is_end = |key: &str| config.endpoints().iter().flatten().any(|known| known == key);
+    let is_reference = |key: &str| {
+        [Names::Segment, Names::Line].iter().any(|names| config.names(*names).iter().any(|known| known == key))
+    };
+    with(sheet.edge(edge), |key, value| match key {
+        "id" => Some(Datum::Text(format!("{name}#{}", convert::to_text(value)))),
+        key if is_end(key) => match value {
+            Value::Object(_) => sheet.field(value, Names::EndpointId).and_then(|id| moved_id(sheet, id, name)),
+            id => moved_id(sheet, id, name),
+        },
+        key if is_reference(key) => moved_id(sheet, value, name),
+        _ => None,
+    })
+}
+
+/// The edge between two connectors.
+fn joint<'a>(from: &str, to: &str, number: usize) -> Datum<'a> {
+    let fields = [
+        ("id", format!("joint#{number}")),
+        ("edge_type", "physically_connected_to".into()),
+        ("edge_classification", "off_page_connection".into()),
+        ("from", from.into()),
+        ("to", to.into()),
+    ];
+    Datum::Map(fields.into_iter().map(|(key, text)| (key.to_owned(), Datum::Text(text))).collect())
+}
+
+fn connectors(sheets: &[Plant<'_>]) -> Vec<Connector> {
+    let mut connectors = Vec::new();
+    for (sheet, plant) in sheets.iter().enumerate() {
+        let topology = &plant.topology;
+        for node in (0..topology.node_count() as u32).filter(|node| topology.roles[*node as usize] == Role::OffPage) {
+            let object = plant.node(node).as_object();
+            let link = object.and_then(|object| object.get("cross_page")?.as_object()).or(object);
+            let text =
+                |key: &str| link.and_then(|link| link.get(key)).filter(|value| !value.is_null()).map(convert::to_text);
+            let degree = |dir: Dir| topology.table(Over::Flow, dir).degree(node);
+            connectors.push(Connector {
+                sheet,
+                node,
+                persistent_id: plant.of_node(node, Names::PersistentId).map(convert::to_text),
+                linked: text("linked_persistent_id"),
+                drawing: text("drawing_name"),
+                label: text("link_label"),
+                // What flows from a connector into the sheet has come in.
+                enters: match (degree(Dir::Down), degree(Dir::Up)) {
+                    (0, 0) => None,
+                    (_, 0) => Some(true),
+                    (0, _) => Some(false),
+                    _ => None,
+                },
+            });
+        }
+    }
+    connectors
+}
+
+/// By connector: those that it may be joined to, and by what.
+fn partners(
+    connectors: &[Connector],
+    names: &[String],
+    by: JoinBy,
+    pay: Pay<'_>,
+) -> Result<Vec<Vec<(usize, &'static str)>>> {
+    let mut partners = vec![Vec::new(); connectors.len()];
+    for (at, connector) in connectors.iter().enumerate() {
+        pay(1 + connectors.len() as u64)?;
+        let others = || connectors.iter().enumerate().filter(|(_, other)| may_meet(connector, other));
+        if by != JoinBy::Label {
+            let linked = others().filter(|(_, other)| is_linked(connector, other) || is_linked(other, connector));
+            partners[at].extend(linked.map(|(other, _)| (other, "linked_persistent_id")));
+        }
+        if by != JoinBy::Link && partners[at].is_empty() {
+            let labelled = others().filter(|(_, other)| is_labelled(connector, other, names));
+            partners[at].extend(labelled.map(|(other, _)| (other, "link_label")));
+        }
+    }
+    Ok(partners)
+}
+
+/// An in must meet an out, and on another sheet.
+fn may_meet(a: &Connector, b: &Connector) -> bool {
+    let is_same_way = a.enters.is_some() && a.enters == b.enters;
+    a.sheet != b.sheet && !is_same_way
+}
+
+fn is_linked(a: &Connector, b: &Connector) -> bool {
+    a.linked.is_some() && a.linked == b.persistent_id
+}
+
+/// Whether two connectors name the drawing of each other, and the same label.
+fn is_labelled(a: &Connector, b: &Connector, names: &[String]) -> bool {
+    let names_sheet =
+        |a: &Connector, b: &Connector| a.drawing.as_ref().is_some_and(|drawing| bare(drawing) == bare(&names[b.sheet]));
+    let same_label = match (&a.label, &b.label) {
+        (Some(a), Some(b)) => bare(a) == bare(b),
+        _ => false,
+    };
+    same_label && names_sheet(a, b) && names_sheet(b, a)
+}
+
+/// A label without spaces and hyphens: exporters write one connector in two ways.
+fn bare(label: &str) -> String {
+    label.chars().filter(|c| !c.is_whitespace() && *c != '-').flat_map(char::to_uppercase).collect()
+}

@@ -1,0 +1,475 @@
+//! The lists of a project: lines, segments, equipment, nozzles, valves, instruments, connectors, counts and breaks.
+//!
+//! Fixed columns, then every attribute that is asked for by name.
+
+use hashbrown::{HashMap, HashSet};
+
+use super::tag::{Tag, variable};
+use super::{Datum, Pay, flow, loops, sections};
+use crate::error::Result;
+use crate::graph::adjacency::{EdgeId, NONE, NodeId};
+use crate::graph::config::{Names, Role, snake_case};
+use crate::graph::index::Key;
+use crate::graph::plant::Plant;
+use crate::graph::topology::{Dir, Link, Over};
+use crate::value::{Value, convert};
+
+/// A list: its columns, and which nodes have a row.
+pub(crate) struct List {
+    columns: &'static [&'static str],
+    keeps: fn(&Plant<'_>, NodeId) -> bool,
+}
+
+pub(crate) const EQUIPMENT: List = List {
+    columns: &["id", "tag", "class", "nozzles", "lines"],
+    keeps: |plant, node| plant.topology.roles[node as usize] == Role::Equipment,
+};
+
+pub(crate) const NOZZLES: List = List {
+    columns: &["id", "tag", "qualified_tag", "equipment", "chamber", "size", "line", "connected_to"],
+    keeps: |plant, node| plant.topology.owner(node).is_some() || plant.topology.roles[node as usize] == Role::Port,
+};
+
+pub(crate) const VALVES: List = List {
+    columns: &["id", "tag", "class", "role", "size", "line", "normal_position", "fail_action"],
+    keeps: |plant, node| is_valve(plant, node),
+};
+
+pub(crate) const INSTRUMENTS: List = List {
+    columns: &["id", "tag", "class", "variable", "loop", "attached_to", "line"],
+    keeps: |plant, node| plant.topology.roles[node as usize] == Role::Instrument,
+};
+
+pub(crate) const OFF_PAGE: List = List {
+    columns: &["id", "tag", "direction", "drawing", "label", "partner", "line", "connected_to"],
+    keeps: |plant, node| plant.topology.roles[node as usize] == Role::OffPage,
+};
+
+fn is_valve(plant: &Plant<'_>, node: NodeId) -> bool {
+    let role = plant.topology.roles[node as usize];
+    matches!(role, Role::Barrier | Role::Control | Role::OneWay | Role::Relief)
+        || role == Role::None && plant.class(node).is_some_and(|class| snake_case(class).contains("valve"))
+}
+
+/// A list with more columns: the attributes that are asked for.
+pub(crate) fn list<'a>(plant: &Plant<'a>, list: &List, more: &[String], pay: Pay<'_>) -> Result<Datum<'a>> {
+    let context = Context::new(plant, list, pay)?;
+    let mut rows = Vec::new();
+    for node in (0..plant.topology.node_count() as u32).filter(|node| (list.keeps)(plant, *node)) {
+        pay(1 + list.columns.len() as u64 + more.len() as u64)?;
+        let fixed = list.columns.iter().map(|column| ((*column).into(), context.column(node, column)));
+        let asked = more.iter().map(|name| (name.clone(), Datum::value(attribute(plant.node(node), name))));
+        rows.push(Datum::Map(fixed.chain(asked).collect()));
+    }
+    Ok(Datum::List(rows))
+}
+
+/// What rows look up.
+struct Context<'p, 'a> {
+    plant: &'p Plant<'a>,
+    /// By instrument: the name of its loop.
+    loops: HashMap<NodeId, String>,
+}
+
+impl<'p, 'a> Context<'p, 'a> {
+    fn new(plant: &'p Plant<'a>, list: &List, pay: Pay<'_>) -> Result<Self> {
+        let mut of_node = HashMap::new();
+        if list.columns.contains(&"loop") {
+            for found in loops::loops(plant, pay)? {
+                of_node.extend(found.members.iter().map(|member| (*member, found.name.clone())));
+            }
+        }
+        Ok(Context { plant, loops: of_node })
+    }
+
+    fn column(&self, node: NodeId, column: &str) -> Datum<'a> {
+        let plant = self.plant;
+        let topology = &plant.topology;
+        let tag = |node: Option<NodeId>| Datum::text(node.and_then(|node| plant.tag(node)));
+        let cross_page = |key: &str| {
+            Datum::value(
+                plant.node(node).as_object().and_then(|object| object.get("cross_page")?.as_object()?.get(key)),
+            )
+        };
+        match column {
+            "id" => Datum::Value(plant.id(node)),
+            "tag" => Datum::text(plant.tag(node)),
+            "qualified_tag" => Datum::text(plant.qualified_tag(node)),
+            "class" => Datum::text(plant.class(node)),
+            "role" => Datum::Word(topology.roles[node as usize].name()),
+            "nozzles" => Datum::count(topology.ports.degree(node)),
+            "equipment" => tag(topology.owner(node)),
+            "chamber" => tag(Some(topology.zone(node)).filter(|zone| (*zone as usize) < topology.node_count())),
+            "size" => self.size(node),
+            "lines" | "line" => Datum::Text(self.lines(node).join(", ")),
+            "connected_to" => Datum::Text(self.names(self.next_items(node)).join(", ")),
+            "attached_to" => Datum::Text(self.names(attached_to(plant, node)).join(", ")),
+            "normal_position" => Datum::value(plant.of_node(node, Names::NormalPosition)),
+            "fail_action" => Datum::value(plant.of_node(node, Names::FailAction)),
+            "variable" => {
+                plant.tag(node).and_then(Tag::parse).as_ref().and_then(variable).map_or(Datum::Null, Datum::Word)
+            }
+            "loop" => Datum::text(self.loops.get(&node).cloned()),
+            "direction" => Datum::Word(direction(plant, node)),
+            "drawing" => cross_page("drawing_name"),
+            "label" => cross_page("link_label"),
+            "partner" => cross_page("linked_persistent_id"),
+            _ => Datum::Null,
+        }
+    }
+
+    /// The size of an item, or those of the pipes at it.
+    fn size(&self, node: NodeId) -> Datum<'a> {
+        if let Some(size) = self.plant.of_node(node, Names::Size) {
+            return Datum::Value(size);
+        }
+        let edges = self.plant.topology.table(Over::Flow, Dir::Both).edges(node).iter();
+        let mut sizes = edges.filter_map(|edge| edge_value(self.plant, *edge, &Field::Named(Names::Size)));
+        Datum::value(sizes.next())
+    }
+
+    /// The lines of the pipes at an item and at its ports; or what the item says of itself.
+    fn lines(&self, node: NodeId) -> Vec<String> {
+        let topology = &self.plant.topology;
+        let around = std::iter::once(node).chain(topology.ports.nodes(node).iter().copied());
+        let edges = around.flat_map(|node| topology.table(Over::Flow, Dir::Both).edges(node).iter().copied());
+        let lines = sections::names_of(self.plant, edges, Names::Line);
+        if !lines.is_empty() {
+            return lines;
+        }
+        self.plant.of_node(node, Names::Line).map(convert::to_text).into_iter().collect()
+    }
+
+    fn next_items(&self, node: NodeId) -> Vec<NodeId> {
+        self.plant.topology.table(Over::Flow, Dir::Both).nodes(node).into()
+    }
+
+    fn names(&self, nodes: Vec<NodeId>) -> Vec<String> {
+        let mut names: Vec<String> = Vec::new();
+        for name in nodes.into_iter().map(|node| self.plant.name(node)) {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names
+    }
+}
+
+/// What an instrument sits on: what it is located in, or what it is joined to by signals that is no instrument.
+fn attached_to(plant: &Plant<'_>, node: NodeId) -> Vec<NodeId> {
+    let topology = &plant.topology;
+    let near = topology.table(Over::All, Dir::Both).arcs(node);
+    let holds = |(other, edge): &(NodeId, EdgeId)| {
+        let link = topology.links[*edge as usize];
+        let is_joined = link.has(Link::SIGNAL) || link.has(Link::ZONE) || link.has(Link::FLOW);
+        is_joined && topology.roles[*other as usize] != Role::Instrument
+    };
+    near.filter(holds).map(|(other, _)| other).collect()
+}
+
+/// Whether something flows onto the sheet at a connector, or off it.
+fn direction(plant: &Plant<'_>, node: NodeId) -> &'static str {
+    let degree = |dir: Dir| plant.topology.table(Over::Flow, dir).degree(node);
+    match (degree(Dir::Down), degree(Dir::Up)) {
+        (0, 0) => "unknown",
+        (_, 0) => "in",
+        (0, _) => "out",
+        _ => "both",
+    }
+}
+
+/// A field of an object, or the entry of its `attributes`, which are a list of names and values or an object.
+pub(crate) fn attribute<'a>(holder: Value<'a>, name: &str) -> Option<Value<'a>> {
+    let object = holder.as_object()?;
+    if let Some(value) = object.get(name) {
+        return Some(value);
+    }
+    match object.get("attributes")? {
+        Value::Object(attributes) => attributes.get(name),
+        Value::Array(attributes) => attributes
+            .iter()
+            .filter_map(Value::as_object)
+            .find_map(|entry| (entry.get("name")?.as_str()? == name).then(|| entry.get("value"))?),
+        _ => None,
+    }
+}
+
+/// A field that edges carry: one of the usual ones under any of its names, or one by its own name.
+pub(crate) enum Field {
+    Named(Names),
+    Plain(String),
+}
+
+impl Field {
+    pub fn of(name: &str) -> Field {
+        match name {
+            "piping_class" | "class" => Field::Named(Names::PipingClass),
+            "nominal_diameter" | "size" => Field::Named(Names::Size),
+            "fluid_code" | "fluid" => Field::Named(Names::Fluid),
+            other => Field::Plain(other.into()),
+        }
+    }
+
+    fn read<'a>(&self, plant: &Plant<'a>, holder: Value<'a>) -> Option<Value<'a>> {
+        match self {
+            Field::Named(names) => plant
+                .field(holder, *names)
+                .or_else(|| plant.topology.config.names(*names).iter().find_map(|name| attribute(holder, name))),
+            Field::Plain(name) => attribute(holder, name).filter(|value| !value.is_null()),
+        }
+    }
+}
+
+/// What an edge carries; or what its segment does.
+pub(crate) fn edge_value<'a>(plant: &Plant<'a>, edge: EdgeId, field: &Field) -> Option<Value<'a>> {
+    field.read(plant, plant.edge(edge)).or_else(|| {
+        let segment = plant.by_id(plant.of_edge(edge, Names::Segment)?)?;
+        field.read(plant, plant.node(segment))
+    })
+}
+
+/// The items at which the pipes carry different values, and whether the item is there to change them.
+pub(crate) fn breaks<'a>(plant: &Plant<'a>, name: &str, pay: Pay<'_>) -> Result<Datum<'a>> {
+    const KEYS: &[&str] = &["item", "field", "values", "edges", "legal"];
+    let field = Field::of(name);
+    let topology = &plant.topology;
+    let mut rows = Vec::new();
+    for node in 0..topology.node_count() as u32 {
+        let edges = topology.table(Over::Flow, Dir::Both).edges(node);
+        pay(1 + edges.len() as u64)?;
+        let (values, changed) = different(plant, edges, &field);
+        if changed {
+            let legal = may_change(plant, node, &field);
+            rows.push(vec![
+                Datum::Node(node),
+                Datum::Text(name.into()),
+                Datum::List(values.into_iter().map(Datum::Value).collect()),
+                Datum::Edges(edges.into()),
+                Datum::Bool(legal),
+            ]);
+        }
+    }
+    Ok(Datum::Table(KEYS, rows))
+}
+
+/// The different values of some edges, and whether there are several.
+pub(crate) fn different<'a>(plant: &Plant<'a>, edges: &[EdgeId], field: &Field) -> (Vec<Value<'a>>, bool) {
+    let mut values: Vec<Value<'a>> = Vec::new();
+    for value in edges.iter().filter_map(|edge| edge_value(plant, *edge, field)) {
+        let key = Key::of(value);
+        if key.is_some() && !values.iter().any(|known| Key::of(*known) == key) {
+            values.push(value);
+        }
+    }
+    let changed = values.len() > 1;
+    (values, changed)
+}
+
+/// Whether an item is there to change what a pipe carries.
+pub(crate) fn may_change(plant: &Plant<'_>, node: NodeId, field: &Field) -> bool {
+    let role = plant.topology.roles[node as usize];
+    let is_property_break = plant.class(node).is_some_and(|class| snake_case(class).contains("property_break"));
+    if plant.topology.is_equipment(node) || is_property_break {
+        return true;
+    }
+    match field {
+        Field::Named(Names::Size) => role == Role::SizeBreak,
+        Field::Named(Names::PipingClass) => is_valve(plant, node),
+        _ => false,
+    }
+}
+
+/// How many components there are under each value of a field: `class`, `role`, or any other.
+pub(crate) fn component_count<'a>(plant: &Plant<'a>, by: &str, pay: Pay<'_>) -> Result<Datum<'a>> {
+    let topology = &plant.topology;
+    let mut counts: Vec<(String, usize)> = Vec::new();
+    let mut places: HashMap<String, usize> = HashMap::new();
+    for node in (0..topology.node_count() as u32).filter(|node| is_component(plant, *node)) {
+        pay(1)?;
+        let value = match by {
+            "class" => plant.class(node).unwrap_or("").into(),
+            "role" => topology.roles[node as usize].name().into(),
+            field => attribute(plant.node(node), field).map(convert::to_text).unwrap_or_default(),
+        };
+        let at = *places.entry(value.clone()).or_insert(counts.len());
+        match counts.get_mut(at) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((value, 1)),
+        }
+    }
+    Ok(Datum::Map(counts.into_iter().map(|(value, count)| (value, Datum::count(count))).collect()))
+}
+
+/// Whether a node is a thing of the plant and not a group of things.
+pub(crate) fn is_component(plant: &Plant<'_>, node: NodeId) -> bool {
+    let is_group =
+        [Names::LineType, Names::SegmentType, Names::LoopType].iter().any(|names| plant.has_type(node, *names));
+    let topology = &plant.topology;
+    !is_group && (topology.roles[node as usize] != Role::None || topology.flow_degree(node) > 0)
+}
+
+/// A pipe line: the node that stands for it, its name, its pipes and its items.
+struct Line {
+    node: Option<NodeId>,
+    name: String,
+    segments: Vec<NodeId>,
+    edges: Vec<EdgeId>,
+    items: Vec<NodeId>,
+}
+
+/// One row a line: those that are nodes, then those that pipes name, then pipes without a line.
+pub(crate) fn line_list<'a>(plant: &Plant<'a>, pay: Pay<'_>) -> Result<Datum<'a>> {
+    const KEYS: &[&str] = &[
+        "line",
+        "fluid_code",
+        "piping_class",
+        "nominal_diameter",
+        "from",
+        "to",
+        "segments",
+        "components",
+        "insulation",
+    ];
+    let lines = lines(plant, pay)?;
+    let mut rows = Vec::with_capacity(lines.len());
+    for line in &lines {
+        pay(1 + line.edges.len() as u64)?;
+        let ends = line_ends(plant, line);
+        let met = |names: Names| Datum::Text(values_met(plant, line, names).join(", "));
+        let name = Some(line.name.clone()).filter(|name| !name.is_empty());
+        let segments = if line.segments.is_empty() { line.edges.len() } else { line.segments.len() };
+        rows.push(vec![
+            Datum::text(name),
+            met(Names::Fluid),
+            met(Names::PipingClass),
+            met(Names::Size),
+            Datum::texts(ends[0].iter().map(|node| plant.name(*node))),
+            Datum::texts(ends[1].iter().map(|node| plant.name(*node))),
+            Datum::count(segments),
+            Datum::count(line.items.iter().filter(|node| !plant.topology.is_equipment(**node)).count()),
+            met(Names::Insulation),
+        ]);
+    }
+    Ok(Datum::Table(KEYS, rows))
+}
+
+fn lines(plant: &Plant<'_>, pay: Pay<'_>) -> Result<Vec<Line>> {
+    let topology = &plant.topology;
+    let mut lines: Vec<Line> = Vec::new();
+    let mut by_name: HashMap<String, usize> = HashMap::new();
+    let mut line_of: HashMap<NodeId, usize> = HashMap::new();
+    for node in (0..topology.node_count() as u32).filter(|node| plant.has_type(*node, Names::LineType)) {
+        let name = plant.tag(node).unwrap_or("").to_owned();
+        // The same number on two sheets is one line; lines without a number are each their own.
+        let at = if name.is_empty() { lines.len() } else { *by_name.entry(name.clone()).or_insert(lines.len()) };
+        if at == lines.len() {
+            lines.push(Line { node: Some(node), name, segments: Vec::new(), edges: Vec::new(), items: Vec::new() });
+        }
+        for member in flow::members(plant, node, pay)? {
+            match plant.has_type(member, Names::SegmentType) {
+                true => lines[at].segments.push(member),
+                false => lines[at].items.push(member),
+            }
+            line_of.insert(member, at);
+        }
+    }
+    for edge in topology.edges_of(Link::FLOW) {
+        pay(1)?;
+        let at = match named_line(plant, edge) {
+            Some(name) => {
+                let at = *by_name.entry(name.clone()).or_insert(lines.len());
+                if at == lines.len() {
+                    lines.push(Line { node: None, name, segments: Vec::new(), edges: Vec::new(), items: Vec::new() });
+                }
+                Some(at)
+            }
+            None => topology.ends[edge as usize].iter().find_map(|end| line_of.get(end).copied()),
+        };
+        if let Some(at) = at {
+            lines[at].edges.push(edge);
+            lines[at].items.extend(topology.ends[edge as usize]);
+        }
+    }
+    for line in &mut lines {
+        let mut seen = HashSet::new();
+        line.items.retain(|item| seen.insert(*item));
+    }
+    lines.sort_by_key(|line| line.name.is_empty());
+    Ok(lines)
+}
+
+/// The line that an edge names: by number, by the id of a line, or by its segment.
+fn named_line(plant: &Plant<'_>, edge: EdgeId) -> Option<String> {
+    let name = plant.of_edge(edge, Names::Line)?;
+    let node = plant.by_id(name).filter(|node| plant.has_type(*node, Names::LineType));
+    node.and_then(|node| plant.tag(node)).map(String::from).or_else(|| Some(convert::to_text(name)))
+}
+
+/// Where something flows into a line, and where out of it.
+fn line_ends(plant: &Plant<'_>, line: &Line) -> [Vec<NodeId>; 2] {
+    let ends: Vec<[NodeId; 2]> = line.edges.iter().map(|edge| plant.topology.flow_ends(*edge)).collect();
+    let entered: HashSet<NodeId> = ends.iter().map(|[_, to]| *to).collect();
+    let left: HashSet<NodeId> = ends.iter().map(|[from, _]| *from).collect();
+    let unique = |nodes: Vec<NodeId>| {
+        let mut seen = HashSet::new();
+        nodes.into_iter().filter(|node| *node != NONE && seen.insert(*node)).collect()
+    };
+    let sources = ends.iter().map(|[from, _]| *from).filter(|node| !entered.contains(node)).collect();
+    let sinks = ends.iter().map(|[_, to]| *to).filter(|node| !left.contains(node)).collect();
+    [unique(sources), unique(sinks)]
+}
+
+/// All values of a field that a line, its segments and its pipes have: sorted, numbers as numbers.
+fn values_met(plant: &Plant<'_>, line: &Line, names: Names) -> Vec<String> {
+    let nodes = line.node.iter().chain(&line.segments).filter_map(|node| plant.of_node(*node, names));
+    let edges = line.edges.iter().filter_map(|edge| plant.of_edge(*edge, names));
+    let mut values: Vec<String> = nodes.chain(edges).map(convert::to_text).collect();
+    values.sort_by(|a, b| match (a.parse::<f64>(), b.parse::<f64>()) {
+        (Ok(a), Ok(b)) => a.total_cmp(&b),
+        _ => a.cmp(b),
+    });
+    values.dedup();
+    values
+}
+
+/// One row a segment: the nodes that stand for one.
+pub(crate) fn segment_list<'a>(plant: &Plant<'a>, more: &[String], pay: Pay<'_>) -> Result<Datum<'a>> {
+    let topology = &plant.topology;
+    let mut line_of: HashMap<NodeId, NodeId> = HashMap::new();
+    let mut count_of: HashMap<NodeId, usize> = HashMap::new();
+    for (group, member) in topology.memberships() {
+        pay(1)?;
+        *count_of.entry(group).or_default() += 1;
+        if plant.has_type(group, Names::LineType) {
+            line_of.insert(member, group);
+        }
+    }
+    let mut ends: HashMap<NodeId, [Vec<NodeId>; 2]> = HashMap::new();
+    for edge in topology.edges_of(Link::SEGMENT_END) {
+        let kind = plant.of_edge(edge, Names::EdgeKind).and_then(Value::as_str).unwrap_or("");
+        let is_start = kind.contains("start") || kind.contains("source");
+        let [segment, item] = topology.ends[edge as usize];
+        ends.entry(segment).or_default()[usize::from(!is_start)].push(item);
+    }
+    let mut rows = Vec::new();
+    for node in (0..topology.node_count() as u32).filter(|node| plant.has_type(*node, Names::SegmentType)) {
+        pay(1)?;
+        let [from, to] = ends.remove(&node).unwrap_or_default();
+        let names = |nodes: Vec<NodeId>| Datum::texts(nodes.into_iter().map(|node| plant.name(node)));
+        let field = |names: Names| Datum::value(plant.of_node(node, names));
+        let fixed = [
+            ("id", Datum::Value(plant.id(node))),
+            ("tag", Datum::text(plant.tag(node))),
+            ("line", Datum::text(line_of.get(&node).and_then(|line| plant.tag(*line)))),
+            ("nominal_diameter", field(Names::Size)),
+            ("piping_class", field(Names::PipingClass)),
+            ("fluid_code", field(Names::Fluid)),
+            ("from", names(from)),
+            ("to", names(to)),
+            ("components", Datum::count(count_of.get(&node).copied().unwrap_or(0))),
+        ];
+        let asked = more.iter().map(|name| (name.clone(), Datum::value(attribute(plant.node(node), name))));
+        rows.push(Datum::Map(fixed.into_iter().map(|(key, datum)| (key.to_owned(), datum)).chain(asked).collect()));
+    }
+    Ok(Datum::List(rows))
+}

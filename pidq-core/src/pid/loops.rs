@@ -1,0 +1,192 @@
+//! Control loops: what senses, what decides, what acts, and whether one of them is missing.
+
+use hashbrown::{HashMap, HashSet};
+
+use super::tag::Tag;
+use super::{Datum, Pay, flow, sections};
+use crate::error::Result;
+use crate::graph::adjacency::{EdgeId, NodeId};
+use crate::graph::config::{Names, Role, snake_case};
+use crate::graph::plant::Plant;
+use crate::graph::topology::{Dir, Link, Over};
+
+/// A loop: the node that stands for it, if there is one, and its members.
+#[derive(Clone, Debug)]
+pub(crate) struct Loop {
+    pub node: Option<NodeId>,
+    pub name: String,
+    pub members: Vec<NodeId>,
+}
+
+const LOOP: &[&str] = &[
+    "loop",
+    "node",
+    "members",
+    "sensors",
+    "sensing_points",
+    "functions",
+    "signals",
+    "final_elements",
+    "lines",
+    "fail_action",
+    "closed",
+];
+
+/// All loops: those that are nodes, then instruments that are in none by the letters and numbers of their tags.
+pub(crate) fn loops(plant: &Plant<'_>, pay: Pay<'_>) -> Result<Vec<Loop>> {
+    let topology = &plant.topology;
+    let mut found = Vec::new();
+    let mut placed: HashSet<NodeId> = HashSet::new();
+    for node in 0..topology.node_count() as u32 {
+        pay(1)?;
+        if plant.has_type(node, Names::LoopType) {
+            let mut members = flow::members(plant, node, pay)?;
+            members.sort_unstable();
+            placed.extend(&members);
+            found.push(Loop { node: Some(node), name: name_of(plant, node, &members), members });
+        }
+    }
+    let mut by_tag: HashMap<String, usize> = HashMap::new();
+    for node in 0..topology.node_count() as u32 {
+        let is_left = topology.roles[node as usize] == Role::Instrument && !placed.contains(&node);
+        let Some(tag) = plant.tag(node).filter(|_| is_left).and_then(Tag::parse) else { continue };
+        let name = tag.loop_id();
+        let at = *by_tag.entry(name.clone()).or_insert(found.len());
+        if at == found.len() {
+            found.push(Loop { node: None, name, members: Vec::new() });
+        }
+        found[at].members.push(node);
+    }
+    Ok(found)
+}
+
+/// The tag of a loop, or what the tags of its members say.
+fn name_of(plant: &Plant<'_>, node: NodeId, members: &[NodeId]) -> String {
+    let own = plant.tag(node).map(String::from);
+    let of_member = || members.iter().find_map(|member| Some(Tag::parse(plant.tag(*member)?)?.loop_id()));
+    own.or_else(of_member).unwrap_or_default()
+}
+
+/// A loop with the parts that its members play.
+pub(crate) fn row<'a>(plant: &Plant<'a>, found: &Loop, pay: Pay<'_>) -> Result<Vec<Datum<'a>>> {
+    let topology = &plant.topology;
+    pay(1 + found.members.len() as u64)?;
+    let finals = final_elements(plant, &found.members);
+    let is_part = |node: &NodeId| topology.roles[*node as usize] == Role::Instrument && !finals.contains(node);
+    let instruments: Vec<NodeId> = found.members.iter().copied().filter(is_part).collect();
+    let (sensors, functions): (Vec<NodeId>, Vec<NodeId>) = instruments.iter().partition(|node| senses(plant, **node));
+    let points = sensing_points(plant, &sensors);
+    let signals = signals(plant, &found.members, &finals, pay)?;
+    let edges = finals.iter().flat_map(|node| topology.table(Over::Flow, Dir::Both).edges(*node).iter().copied());
+    let lines = sections::names_of(plant, edges, Names::Line);
+    let fail = finals.iter().find_map(|node| plant.of_node(*node, Names::FailAction));
+    let closed = !sensors.is_empty() && !finals.is_empty();
+    Ok(vec![
+        Datum::Text(found.name.clone()),
+        Datum::node(found.node),
+        Datum::Nodes(found.members.clone()),
+        Datum::Nodes(sensors),
+        Datum::Nodes(points),
+        Datum::Nodes(functions),
+        Datum::Edges(signals),
+        Datum::Nodes(finals),
+        Datum::texts(lines),
+        Datum::value(fail),
+        Datum::Bool(closed),
+    ])
+}
+
+/// Loops as rows.
+pub(crate) fn rows<'a>(plant: &Plant<'a>, loops: &[Loop], pay: Pay<'_>) -> Result<Datum<'a>> {
+    let mut rows = Vec::with_capacity(loops.len());
+    for found in loops {
+        rows.push(row(plant, found, pay)?);
+    }
+    Ok(Datum::Table(LOOP, rows))
+}
+
+/// One loop as a record.
+pub(crate) fn record<'a>(plant: &Plant<'a>, found: &Loop, pay: Pay<'_>) -> Result<Datum<'a>> {
+    Ok(Datum::Record(LOOP, row(plant, found, pay)?))
+}
+
+/// Whether an instrument senses: by its class, or by a letter of its tag.
+fn senses(plant: &Plant<'_>, node: NodeId) -> bool {
+    const WORDS: &[&str] = &["sensor", "transmitter", "element", "signal_generating", "sensing"];
+    let object = plant.node(node).as_object();
+    let classes = plant.topology.config.names(Names::Class).iter();
+    let mut classes = classes.filter_map(|name| object?.get(name)?.as_str()).map(snake_case);
+    if classes.any(|class| WORDS.iter().any(|word| class.contains(word))) {
+        return true;
+    }
+    let letters = plant.tag(node).and_then(Tag::parse).map(|tag| tag.split().1).unwrap_or_default();
+    letters.iter().any(|letter| matches!(letter, 'T' | 'E'))
+}
+
+/// The valves that are members, or that members act on by way of signals and actuators.
+fn final_elements(plant: &Plant<'_>, members: &[NodeId]) -> Vec<NodeId> {
+    const FAR: u32 = 3;
+    let topology = &plant.topology;
+    let acts = |edge: EdgeId| {
+        let link = topology.links[edge as usize];
+        link.has(Link::SIGNAL) || link.has(Link::ACTUATES) || link.has(Link::PART) || link.has(Link::MEMBER)
+    };
+    let is_final = |node: NodeId| topology.roles[node as usize].closes();
+    let mut seen: HashSet<NodeId> = members.iter().copied().collect();
+    let mut queue: Vec<(NodeId, u32)> = members.iter().map(|member| (*member, 0)).collect();
+    let mut at = 0;
+    while let Some((node, depth)) = queue.get(at).copied() {
+        at += 1;
+        if is_final(node) || depth == FAR {
+            continue;
+        }
+        for (next, edge) in topology.table(Over::All, Dir::Down).arcs(node) {
+            let is_on_the_way = is_final(next) || topology.flow_degree(next) == 0;
+            if acts(edge) && is_on_the_way && seen.insert(next) {
+                queue.push((next, depth + 1));
+            }
+        }
+    }
+    let mut finals: Vec<NodeId> = queue.into_iter().map(|(node, _)| node).filter(|node| is_final(*node)).collect();
+    finals.sort_unstable();
+    finals
+}
+
+/// Where sensors sit: what they are located in, or what signals come from that is no instrument.
+fn sensing_points(plant: &Plant<'_>, sensors: &[NodeId]) -> Vec<NodeId> {
+    let topology = &plant.topology;
+    let mut points = Vec::new();
+    for sensor in sensors {
+        let located = topology
+            .table(Over::All, Dir::Down)
+            .arcs(*sensor)
+            .filter(|(_, edge)| topology.links[*edge as usize].has(Link::ZONE));
+        let tapped = topology.table(Over::All, Dir::Up).arcs(*sensor).filter(|(node, edge)| {
+            topology.links[*edge as usize].has(Link::SIGNAL) && topology.roles[*node as usize] != Role::Instrument
+        });
+        points.extend(located.chain(tapped).map(|(node, _)| node));
+    }
+    points.sort_unstable();
+    points.dedup();
+    points
+}
+
+/// The signals between the parts of a loop, from the sensor on.
+fn signals(plant: &Plant<'_>, members: &[NodeId], finals: &[NodeId], pay: Pay<'_>) -> Result<Vec<EdgeId>> {
+    let topology = &plant.topology;
+    let parts: HashSet<NodeId> = members.iter().chain(finals).copied().collect();
+    let table = topology.table(Over::All, Dir::Down);
+    let mut edges = Vec::new();
+    for part in &parts {
+        let inner = table
+            .arcs(*part)
+            .filter(|(next, edge)| parts.contains(next) && topology.links[*edge as usize].has(Link::SIGNAL));
+        edges.extend(inner.map(|(_, edge)| edge));
+    }
+    edges.sort_unstable();
+    edges.dedup();
+    let order = flow::order(plant, &edges, &[], pay)?;
+    let place: HashMap<NodeId, usize> = order.iter().copied().zip(0..).collect();
+    edges.sort_by_key(|edge| place.get(&topology.flow_ends(*edge)[0]).copied());
+    Ok(edges)
+}

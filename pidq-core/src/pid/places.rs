@@ -1,0 +1,66 @@
+//! Where things are on the drawing, for pointing at them.
+
+use super::diff::place;
+use super::{Datum, Pay};
+use crate::error::Result;
+use crate::graph::adjacency::NodeId;
+use crate::graph::plant::Plant;
+use crate::value::Value;
+
+/// A box: left, lower edge by number, width, height. Positions that are drawn about their middle have it there.
+fn area(node: Value<'_>) -> Option<[f64; 4]> {
+    let object = node.as_object()?;
+    if let Some(Value::Array(bbox)) = object.get("bbox") {
+        let number = |at: usize| bbox.get(at)?.as_f64();
+        return Some([number(0)?, number(1)?, number(2)?.max(0.0), number(3)?.max(0.0)]);
+    }
+    let [x, y] = place(node)?;
+    let size = |key: &str| object.get(key).and_then(Value::as_f64).unwrap_or(0.0).abs();
+    let [width, height] = ["orig_bbox_width", "orig_bbox_height"].map(size);
+    Some([x - width / 2.0, y - height / 2.0, width, height])
+}
+
+/// The middle of a node.
+fn middle(node: Value<'_>) -> Option<[f64; 2]> {
+    let [x, y, width, height] = area(node)?;
+    Some([x + width / 2.0, y + height / 2.0])
+}
+
+fn all<'a>(plant: &Plant<'a>, pay: Pay<'_>, keeps: impl Fn(Value<'a>) -> bool) -> Result<Datum<'a>> {
+    let count = plant.topology.node_count() as u32;
+    pay(u64::from(count))?;
+    Ok(Datum::Nodes((0..count).filter(|node| keeps(plant.node(*node))).collect()))
+}
+
+/// The nodes whose box holds a point.
+pub(crate) fn at<'a>(plant: &Plant<'a>, point: &[f64], pay: Pay<'_>) -> Result<Datum<'a>> {
+    let [x, y] = [0, 1].map(|at| point.get(at).copied().unwrap_or(f64::NAN));
+    let holds =
+        |[left, low, width, height]: [f64; 4]| (left..=left + width).contains(&x) && (low..=low + height).contains(&y);
+    all(plant, pay, |node| area(node).is_some_and(holds))
+}
+
+/// The nodes whose box lies in another box.
+pub(crate) fn within<'a>(plant: &Plant<'a>, outer: &[f64], pay: Pay<'_>) -> Result<Datum<'a>> {
+    let [x, y, w, h] = [0, 1, 2, 3].map(|at| outer.get(at).copied().unwrap_or(f64::NAN));
+    let lies =
+        |[left, low, width, height]: [f64; 4]| left >= x && low >= y && left + width <= x + w && low + height <= y + h;
+    all(plant, pay, |node| area(node).is_some_and(lies))
+}
+
+/// The nodes within a distance of some nodes, nearest first; these themselves left out.
+pub(crate) fn near<'a>(plant: &Plant<'a>, items: &[NodeId], distance: f64, pay: Pay<'_>) -> Result<Datum<'a>> {
+    let count = plant.topology.node_count() as u32;
+    pay(u64::from(count) * (1 + items.len() as u64))?;
+    let centres: Vec<[f64; 2]> = items.iter().filter_map(|item| middle(plant.node(*item))).collect();
+    let mut found: Vec<(f64, NodeId)> = Vec::new();
+    for node in (0..count).filter(|node| !items.contains(node)) {
+        let Some([x, y]) = middle(plant.node(node)) else { continue };
+        let nearest = centres.iter().map(|[a, b]| (a - x).hypot(b - y)).fold(f64::INFINITY, f64::min);
+        if nearest <= distance {
+            found.push((nearest, node));
+        }
+    }
+    found.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    Ok(Datum::Nodes(found.into_iter().map(|(_, node)| node).collect()))
+}

@@ -1,0 +1,214 @@
+//! Tags of instruments, read letter by letter as ISA-5.1 has them.
+
+use regex::Regex;
+
+use super::Datum;
+use crate::error::{Code, Error, Result};
+
+/// What a first letter measures.
+const VARIABLES: &[(char, &str)] = &[
+    ('A', "analysis"),
+    ('B', "burner, combustion"),
+    ('C', "conductivity"),
+    ('D', "density"),
+    ('E', "voltage"),
+    ('F', "flow"),
+    ('G', "gauging, position"),
+    ('H', "hand"),
+    ('I', "current"),
+    ('J', "power"),
+    ('K', "time, schedule"),
+    ('L', "level"),
+    ('M', "moisture"),
+    ('N', "user's choice"),
+    ('O', "user's choice"),
+    ('P', "pressure"),
+    ('Q', "quantity"),
+    ('R', "radiation"),
+    ('S', "speed, frequency"),
+    ('T', "temperature"),
+    ('U', "multivariable"),
+    ('V', "vibration"),
+    ('W', "weight, force"),
+    ('X', "unclassified"),
+    ('Y', "event, state"),
+    ('Z', "position, dimension"),
+];
+
+/// What a letter after the first changes about the variable.
+const MODIFIERS: &[(char, &str)] =
+    &[('D', "differential"), ('F', "ratio"), ('J', "scan"), ('K', "rate of change"), ('Q', "total"), ('S', "safety")];
+
+/// What the other letters do.
+const FUNCTIONS: &[(char, &str)] = &[
+    ('A', "alarm"),
+    ('C', "control"),
+    ('E', "sensor"),
+    ('G', "viewing device"),
+    ('H', "high"),
+    ('I', "indicate"),
+    ('K', "control station"),
+    ('L', "low, light"),
+    ('M', "middle"),
+    ('N', "user's choice"),
+    ('O', "orifice, open"),
+    ('P', "test point"),
+    ('Q', "total"),
+    ('R', "record"),
+    ('S', "switch"),
+    ('T', "transmit"),
+    ('U', "multifunction"),
+    ('V', "valve"),
+    ('W', "well"),
+    ('X', "unclassified"),
+    ('Y', "compute, relay"),
+    ('Z', "final element, drive"),
+];
+
+/// The parts of a tag.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub(crate) struct Tag {
+    pub prefix: String,
+    pub letters: String,
+    pub number: String,
+    pub suffix: String,
+}
+
+impl Tag {
+    /// `20-FIC-101A`: an area before, letters, a number, and what distinguishes equals. Nothing without letters and a
+    /// number.
+    pub fn parse(text: &str) -> Option<Tag> {
+        let is_separator = |c: char| matches!(c, '-' | '_' | ' ' | '.' | '/');
+        let (prefix, rest) = match text.trim().split_once(is_separator) {
+            Some((area, rest)) if is_area(area) => (area, rest),
+            _ => ("", text.trim()),
+        };
+        let letters = rest.chars().take_while(char::is_ascii_alphabetic).count();
+        let (letters, rest) = rest.split_at(letters);
+        let rest = rest.trim_start_matches(is_separator);
+        let digits = rest.chars().take_while(char::is_ascii_digit).count();
+        let (number, suffix) = rest.split_at(digits);
+        let is_tag = !letters.is_empty() && letters.len() <= 6 && !number.is_empty();
+        is_tag.then(|| Tag {
+            prefix: prefix.into(),
+            letters: letters.to_ascii_uppercase(),
+            number: number.into(),
+            suffix: suffix.trim_start_matches(is_separator).into(),
+        })
+    }
+
+    /// The parts as a pattern with groups `prefix`, `letters`, `number` and `suffix` has them.
+    pub fn parse_with(text: &str, scheme: &str) -> Result<Option<Tag>> {
+        let pattern = regex::RegexBuilder::new(scheme).size_limit(crate::limits::MAX_REGEX).build();
+        let pattern: Regex = pattern.map_err(|error| {
+            let reason = error.to_string();
+            let last = reason.lines().last().unwrap_or_default();
+            Error::new(Code::BadRegex, format!("the scheme of tags is no pattern: {last}"))
+        })?;
+        Ok(pattern.captures(text).map(|found| {
+            let part = |name: &str| found.name(name).map_or("", |part| part.as_str());
+            Tag {
+                prefix: part("prefix").into(),
+                letters: part("letters").to_ascii_uppercase(),
+                number: part("number").into(),
+                suffix: part("suffix").into(),
+            }
+        }))
+    }
+
+    /// The loop that the tag belongs to: first letter and number.
+    pub fn loop_id(&self) -> String {
+        let first: String = self.letters.chars().take(1).collect();
+        let prefix = if self.prefix.is_empty() { String::new() } else { format!("{}-", self.prefix) };
+        format!("{prefix}{first}-{}", self.number)
+    }
+
+    /// The letters after the first: what modifies it, and what is done.
+    pub fn split(&self) -> (Option<char>, Vec<char>) {
+        let mut letters: Vec<char> = self.letters.chars().skip(1).collect();
+        let is_modifier = match letters.as_slice() {
+            // A switch, unless what follows is safety equipment: PSV, PSE.
+            ['S', next, ..] => matches!(next, 'V' | 'E' | 'Z'),
+            [first, _, ..] => MODIFIERS.iter().any(|(letter, _)| letter == first),
+            _ => false,
+        };
+        let modifier = is_modifier.then(|| letters.remove(0));
+        (modifier, letters)
+    }
+}
+
+/// Digits, or an area code with digits: not the letters of an instrument.
+fn is_area(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_digit()) && text.chars().all(|c| c.is_ascii_alphanumeric())
+}
+
+fn meaning(table: &'static [(char, &'static str)], letter: char) -> Option<&'static str> {
+    table.iter().find(|(known, _)| *known == letter).map(|(_, meaning)| *meaning)
+}
+
+/// A tag as a record; null where it is none.
+pub(crate) fn parsed<'a>(tag: Option<Tag>) -> Datum<'a> {
+    const KEYS: &[&str] =
+        &["prefix", "letters", "first", "variable", "modifier", "functions", "number", "suffix", "loop", "unknown"];
+    const FUNCTION: &[&str] = &["letter", "meaning"];
+    let Some(tag) = tag else { return Datum::Null };
+    let first = tag.letters.chars().next().unwrap_or(' ');
+    let (modifier, functions) = tag.split();
+    let word = |word: Option<&'static str>| word.map_or(Datum::Null, Datum::Word);
+    let row = |letter: &char| vec![Datum::Text(letter.to_string()), word(meaning(FUNCTIONS, *letter))];
+    let unknown = functions.iter().filter(|letter| meaning(FUNCTIONS, **letter).is_none()).map(char::to_string);
+    Datum::Record(
+        KEYS,
+        vec![
+            Datum::Text(tag.prefix.clone()),
+            Datum::Text(tag.letters.clone()),
+            Datum::Text(first.to_string()),
+            word(meaning(VARIABLES, first)),
+            word(modifier.and_then(|modifier| meaning(MODIFIERS, modifier))),
+            Datum::Table(FUNCTION, functions.iter().map(row).collect()),
+            Datum::Text(tag.number.clone()),
+            Datum::Text(tag.suffix.clone()),
+            Datum::Text(tag.loop_id()),
+            Datum::texts(unknown),
+        ],
+    )
+}
+
+/// What a first letter measures.
+pub(crate) fn variable(tag: &Tag) -> Option<&'static str> {
+    meaning(VARIABLES, tag.letters.chars().next()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Tag;
+
+    fn check(text: &str, parts: &str) {
+        let shown = Tag::parse(text).map(|tag| {
+            let (modifier, functions) = tag.split();
+            let functions: String = functions.into_iter().collect();
+            let modifier = modifier.map_or(String::new(), String::from);
+            let first: String = tag.letters.chars().take(1).collect();
+            [tag.prefix, first, modifier, functions, tag.number, tag.suffix].join("|")
+        });
+        assert_eq!(shown.as_deref().unwrap_or("none"), parts, "{text}");
+    }
+
+    #[test]
+    fn tags_are_split_as_isa_has_it() {
+        check("FIC-101", "|F||IC|101|");
+        check("20-PDT-1001A", "20|P|D|T|1001|A");
+        check("PSV201", "|P|S|V|201|");
+        check("PSH-7", "|P||SH|7|");
+        check("FQI_3.1", "|F|Q|I|3|1");
+        check("T-101", "|T|||101|");
+        check("ti 5", "|T||I|5|");
+    }
+
+    #[test]
+    fn what_has_no_letters_or_no_number_is_no_tag() {
+        for text in ["", "101", "FIC", "-", "ÄÖ-1", "20-30"] {
+            check(text, "none");
+        }
+    }
+}
