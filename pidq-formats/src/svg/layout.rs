@@ -156,13 +156,19 @@ impl<'c, 'm, 'a> Plan<'c, 'm, 'a> {
         let mut tracks = vec![0_usize; self.columns.len()];
         for (link, chain) in self.blocks.links.iter().zip(&self.layers.chains) {
             let (Some(from), Some(to)) = (&self.places[link.ends[0]], &self.places[link.ends[1]]) else { continue };
-            let mut stops = vec![from.at];
+            let is_back = self.layers.layer[link.from] > self.layers.layer[link.to];
+            let (start, head) = around(from, is_back, 1.0);
+            let (end, mut tail) = around(to, is_back, -1.0);
+            let mut stops = vec![start];
             stops.extend(chain.iter().map(|vertex| self.centre(*vertex)));
-            stops.push(to.at);
-            let mut points = vec![stops[0]];
+            stops.push(end);
+            let mut points = head;
+            points.push(start);
             for pair in stops.windows(2) {
                 self.bend(pair[0], pair[1], &mut tracks, &mut points);
             }
+            tail.reverse();
+            points.extend(tail);
             self.routes.push(Route { edge: link.edge, purpose: Purpose::Flow, points });
         }
     }
@@ -180,6 +186,18 @@ impl<'c, 'm, 'a> Plan<'c, 'm, 'a> {
         }
         points.push(b);
     }
+}
+
+/// Where a pipe begins or ends, and the way around the symbol there: what flows back leaves a valve on its right all the
+/// same, and turns below it.
+fn around(place: &Placed, is_back: bool, side: f64) -> (Point, Vec<Point>) {
+    let (x, y) = place.at;
+    if !is_back || place.symbol.place != Place::Inline || place.symbol.name == "nozzle" {
+        return (place.at, Vec::new());
+    }
+    let reach = x + side * (place.half.0 + 9.0);
+    let below = y + place.half.1 + 12.0;
+    ((reach, below), vec![(x, y), (reach, y)])
 }
 
 /// Half the size of a block: room for its nozzles on both sides.
