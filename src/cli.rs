@@ -3,12 +3,15 @@
 mod budget;
 mod check;
 mod conformance;
+mod draw;
 mod explain;
+mod export;
 mod failure;
 mod fmt;
 mod folder;
 mod functions;
 mod generate;
+mod import;
 mod input;
 mod layout;
 mod query;
@@ -63,6 +66,12 @@ enum Command {
     Functions(functions::Options),
     /// Try queries at a prompt.
     Repl(repl::Options),
+    /// Read drawings of other programs into pid_graph JSON.
+    Import(import::Options),
+    /// Write a graph or the result of a query for other programs.
+    Export(export::Options),
+    /// Draw a graph, or a part of it, as SVG.
+    Draw(draw::Options),
     /// Answer the conformance protocol: one JSON request and one answer a line.
     ConformanceStdio(conformance::Options),
     /// Print completions for a shell.
@@ -91,6 +100,9 @@ fn run(command: Command) -> Result {
         Command::Explain(options) => explain::run(&options),
         Command::Functions(options) => functions::run(&options),
         Command::Repl(options) => repl::run(&options),
+        Command::Import(options) => import::run(&options),
+        Command::Export(options) => export::run(&options),
+        Command::Draw(options) => draw::run(&options),
         Command::ConformanceStdio(options) => conformance::run(&options),
         Command::Completions(options) => generate::completions(&options),
         Command::Man(options) => generate::man(&options),

@@ -3,7 +3,7 @@
 //! Knows the field names of the default vocabulary and a few that other tools use. What a field means for the flow is not
 //! known here.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use pidq_core::{Array, Object, Value};
 
@@ -67,6 +67,46 @@ impl<'a> Model<'a> {
         let mut ghosts = Vec::new();
         let edges = edges.map(|edges| objects(edges).map(|fields| names.edge(fields, &mut ghosts)).collect());
         Ok(Model { nodes, edges: edges.unwrap_or_default(), metadata, ghosts })
+    }
+}
+
+impl Model<'_> {
+    /// Keeps the nodes with these ids, what has them as a part, parts that lead from one kept node to another, and the
+    /// edges between.
+    pub fn keep(&mut self, ids: &BTreeSet<String>) {
+        let is_named = |node: &Node<'_>| first(node.fields, NODE_IDS).is_some_and(|id| ids.contains(&text(id)));
+        let mut kept: Vec<bool> = self.nodes.iter().map(is_named).collect();
+        self.keep_parts(&mut kept);
+        let mut place = 0;
+        let places: Vec<Option<usize>> = kept
+            .iter()
+            .map(|kept| {
+                place += usize::from(*kept);
+                kept.then(|| place - 1)
+            })
+            .collect();
+        let mut flags = kept.iter();
+        self.nodes.retain(|_| flags.next().copied().unwrap_or(false));
+        for end in self.edges.iter_mut().flat_map(|edge| [&mut edge.from, &mut edge.to]) {
+            end.node = end.node.and_then(|node| places[node]);
+        }
+        self.edges.retain(|edge| edge.from.node.is_some() && edge.to.node.is_some());
+        self.ghosts.clear();
+    }
+
+    fn keep_parts(&self, kept: &mut [bool]) {
+        let pairs = |purpose: Purpose| {
+            let edges = self.edges.iter().filter(move |edge| edge.purpose() == purpose);
+            edges.filter_map(|edge| Some((edge.from.node?, edge.to.node?)))
+        };
+        let owners: Vec<usize> = pairs(Purpose::Part).filter(|(_, part)| kept[*part]).map(|(owner, _)| owner).collect();
+        owners.into_iter().for_each(|owner| kept[owner] = true);
+        let parts: HashSet<usize> =
+            pairs(Purpose::Part).filter(|(owner, _)| kept[*owner]).map(|(_, part)| part).collect();
+        let is_in = |node: usize| kept[node] || parts.contains(&node);
+        let leading: Vec<[usize; 2]> =
+            pairs(Purpose::Flow).filter(|(from, to)| is_in(*from) && is_in(*to)).map(|(from, to)| [from, to]).collect();
+        leading.into_iter().flatten().for_each(|node| kept[node] = true);
     }
 }
 
@@ -294,6 +334,20 @@ mod tests {
             &["1", "1#2"],
             &["1#2 > 1", "1 > x?", "nowhere? > nowhere?"],
         );
+    }
+
+    #[test]
+    fn a_selection_has_the_parts_that_lead_from_one_thing_to_another() {
+        let json = r#"{"nodes": [{"id": "T"}, {"id": "T-N1"}, {"id": "T-N2"}, {"id": "V"}, {"id": "P"}], "edges": [
+            {"edge_type": "physically_has_a", "from": "T", "to": "T-N1"},
+            {"edge_type": "physically_has_a", "from": "T", "to": "T-N2"},
+            {"edge_type": "flow", "from": "T-N1", "to": "V"}, {"edge_type": "flow", "from": "V", "to": "P"}]}"#;
+        let graph = Graph::from_json(json).expect("it is JSON");
+        let mut model = Model::of(graph.root()).expect("it is a graph");
+        model.keep(&["T", "V"].map(String::from).into());
+        assert_eq!(model.nodes.iter().map(|node| node.name.as_str()).collect::<Vec<_>>(), ["T", "T-N1", "V"]);
+        let ends: Vec<_> = model.edges.iter().map(|edge| (edge.from.node, edge.to.node)).collect();
+        assert_eq!(ends, [(Some(0), Some(1)), (Some(1), Some(2))]);
     }
 
     #[test]

@@ -38,6 +38,8 @@ pub struct Drawing {
     pub style: Style,
     /// The ids of nodes and edges that are marked; [`marked`] reads them from the result of a query.
     pub highlight: BTreeSet<String>,
+    /// The ids of the nodes that are drawn, where it is not all of them.
+    pub only: Option<BTreeSet<String>>,
     /// What stands in the corner, instead of the drawing's own name.
     pub title: Option<String>,
 }
@@ -84,7 +86,10 @@ impl Drawing {
     /// # Errors
     /// `PQ6003` for what is no graph, `PQ6007` for one that is too large for a sheet.
     pub fn draw(&self, value: Value<'_>) -> Result<String> {
-        let model = Model::of(value)?;
+        let mut model = Model::of(value)?;
+        if let Some(only) = &self.only {
+            model.keep(only);
+        }
         if model.nodes.len() + model.edges.len() > MAX_ITEMS {
             let message = format!("the graph has more than {MAX_ITEMS} nodes and edges; draw a part of it");
             return Err(Error::new(Code::TooLarge, message));

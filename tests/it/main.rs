@@ -7,6 +7,7 @@ mod columns;
 mod conformance;
 mod errors;
 mod floors;
+mod formats;
 mod functions;
 mod generator;
 mod graph;

@@ -1,0 +1,137 @@
+//! Drawings in and out by the command: files beside files, folders, exit codes, highlights.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+const DRAWING: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/pidq-formats/tests/data/plant.xml");
+const PLANT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/plant.json");
+
+/// A folder of its own for each test, gone when the test is over.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Folder {
+        let path = std::env::temp_dir().join(format!("pidq-{}-{name}", std::process::id()));
+        fs::create_dir_all(&path).expect("a folder");
+        Folder(path)
+    }
+
+    fn with(self, name: &str, text: &str) -> Folder {
+        fs::write(self.0.join(name), text).expect("a file");
+        self
+    }
+
+    fn run(&self, args: &[&str]) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_pidq")).args(args).current_dir(&self.0).output().expect("the command runs")
+    }
+
+    #[track_caller]
+    fn check(&self, args: &[&str], code: i32, said: &str) -> String {
+        let output = self.run(args);
+        let shown = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{args:?} {shown}");
+        assert!(shown.contains(said), "{args:?} said {shown}");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.0.join(name).is_file()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        drop(fs::remove_dir_all(&self.0));
+    }
+}
+
+fn drawing() -> String {
+    fs::read_to_string(DRAWING).expect("the drawing")
+}
+
+#[test]
+fn an_import_writes_beside_its_file_or_where_it_is_told() {
+    let folder = Folder::new("beside").with("a.xml", &drawing());
+    folder.check(&["import", "a.xml"], 0, "1 of 1 file: 20 nodes, 27 edges, 2 warnings");
+    assert!(folder.has("a.json"));
+    folder.check(&["import", "a.xml", "-o", "new/b.json"], 0, "");
+    assert!(folder.has("new/b.json"));
+    let json = folder.check(&["import", "a.xml", "-o", "-"], 0, "");
+    assert!(json.starts_with("{\"pid_graph\":{\"nodes\":["));
+}
+
+#[test]
+fn a_folder_is_imported_whole_and_only_unreadable_files_are_failures() {
+    let folder = Folder::new("folder").with("a.xml", &drawing()).with("a.XML", &drawing()).with("notes.txt", "x");
+    folder.check(&["import", ".", "-o", "out"], 0, "2 of 2 files");
+    assert!(folder.has("out/a.json") && folder.has("out/a.xml.json"), "no drawing is written over another");
+    let folder = folder.with("bad.xml", "<PlantModel>");
+    folder.check(&["import", "."], 2, "PQ6001");
+    folder.check(&["import", "."], 2, "2 of 3 files");
+    folder.check(&["import", "nothing.xml"], 2, "cannot read `nothing.xml`");
+    folder.check(&["import", "notes.txt"], 2, "cannot tell the format");
+    folder.check(&["import", "--from", "dwg", "a.xml"], 2, "PQ6009");
+    fs::create_dir(folder.0.join("empty")).expect("a folder");
+    folder.check(&["import", "empty"], 2, "no drawings");
+}
+
+#[test]
+fn findings_are_told_on_request() {
+    let folder = Folder::new("findings");
+    folder.check(&["import", "-v", DRAWING, "-o", "-"], 0, "warning[I004]: the end of the segment `S-2` joins nothing");
+}
+
+#[test]
+fn a_drawing_is_queried_after_its_import() {
+    let folder = Folder::new("queried");
+    folder.check(&["import", DRAWING, "-o", "a.json"], 0, "");
+    let query = ".pid_graph.edges | filter(.line == \"80-W-101\") | map(.from + \" > \" + .to)";
+    let answer = folder.check(&["query", "-c", query, "a.json"], 0, "");
+    assert_eq!(answer, "[\"T-1-N1 > V-1\",\"V-1 > C-1\",\"C-1 > P-1-N1\",\"P-1-N2 > S-2-end\"]\n");
+}
+
+#[test]
+fn a_graph_is_exported_by_name_by_ending_and_as_a_result() {
+    let folder = Folder::new("export");
+    assert!(folder.check(&["export", PLANT, "-f", "dot"], 0, "").starts_with("digraph pid {"));
+    folder.check(&["export", PLANT, "-o", "plant.xlsx"], 0, "");
+    assert!(folder.has("plant.xlsx"));
+    folder.check(&["export", PLANT, "-f", "neo4j", "-o", "tables"], 0, "");
+    assert!(folder.has("tables/nodes.csv") && folder.has("tables/rels.csv"));
+    folder.check(&["export", PLANT, "-f", "neo4j"], 2, "give a folder with --output");
+    folder.check(&["export", PLANT], 2, "give the format with --format");
+    folder.check(&["export", PLANT, "-f", "proteus"], 2, "possible values");
+    let loops = ".pid_graph.nodes | filter(.node_type == \"loop\") | pick(.tag, .unit)";
+    let csv = folder.check(&["export", PLANT, "-f", "csv", "-q", loops], 0, "");
+    assert_eq!(csv, "tag,unit\nF-1101,m³/h\nF-1102,m³/h\nL-1103,%\nP-1104,bar g\nT-1105,°C\n");
+    folder.check(&["export", PLANT, "-f", "csv", "-q", "fliter(.a)"], 3, "PQ1001");
+    folder.check(&["export", PLANT, "-f", "graphml", "-q", "1 + 1"], 2, "PQ6003");
+}
+
+#[test]
+fn tables_go_out_and_come_back() {
+    let folder = Folder::new("tables");
+    folder.check(&["export", PLANT, "-f", "csv-graph", "-o", "t"], 0, "");
+    let files = ["import", "--from", "csv-graph", "t/nodes.csv", "t/edges.csv", "-o", "back.json"];
+    folder.check(&files, 0, "120 nodes");
+    let count =
+        folder.check(&["query", ".pid_graph.nodes | filter(.node_type == \"loop\") | size()", "back.json"], 0, "");
+    assert_eq!(count, "5\n");
+}
+
+#[test]
+fn a_drawing_is_drawn_whole_in_part_and_with_marks() {
+    let folder = Folder::new("draw");
+    let svg = folder.check(&["draw", PLANT], 0, "");
+    assert!(svg.starts_with("<svg ") && svg.contains("data-id=\"V-101\"") && !svg.contains("class=\"hit\""));
+    let tanks = ".pid_graph.nodes | filter(.tag == \"T-101\")";
+    folder.check(&["draw", PLANT, "--dark", "--highlight", tanks, "-o", "marked.svg"], 0, "");
+    let marked = fs::read_to_string(folder.0.join("marked.svg")).expect("the drawing");
+    assert_eq!(marked.matches("class=\"hit\"").count(), 1);
+    let line = ".pid_graph.nodes | filter(.line == \"50-PL-10109-B1B\")";
+    let part = folder.check(&["draw", PLANT, "--select", line], 0, "");
+    assert!(part.contains("data-id=\"HV-1006\"") && !part.contains("data-id=\"V-101\""));
+    assert!(folder.check(&["draw", DRAWING], 0, "").contains("data-id=\"T-1\""), "a drawing is imported on the way");
+    folder.check(&["draw", PLANT, "--highlight", "fliter(.a)"], 3, "PQ1001");
+}
