@@ -83,6 +83,12 @@ impl Fields {
         }
     }
 
+    /// Adds a value behind another key, or at the end.
+    pub fn insert_after(&mut self, before: &str, key: &str, value: Json) {
+        let place = self.0.iter().position(|(name, _)| name == before).map_or(self.0.len(), |place| place + 1);
+        self.0.insert(place, (key.into(), value));
+    }
+
     /// The value of a key.
     pub fn get(&self, key: &str) -> Option<&Json> {
         self.0.iter().find(|(name, _)| name == key).map(|(_, value)| value)

@@ -36,6 +36,7 @@ pub fn read(bytes: &[u8]) -> Result<Imported> {
     runs::add(&mut plant);
     signals::add(&mut plant);
     relations::add(&mut plant);
+    items::add_qualified_tags(&mut plant);
     facts::add_late(&mut plant);
     add_metadata(&mut plant);
     count_losses(&mut plant);

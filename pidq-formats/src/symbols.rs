@@ -231,7 +231,13 @@ pub const SYMBOLS: &[Symbol] = &[
     ),
     inline("valve", &["valve"], (10.0, 7.0), "<path class=\"s\" d=\"M-10 -7V7L10 -7V7Z\"/>"),
     // Other things in the pipe.
-    small("reducer", &["reducer"], (8.0, 7.0), "<path class=\"s\" d=\"M-8 -7V7L8 4V-4Z\"/>", Shape::Box),
+    small(
+        "reducer",
+        &["reducer", "diameter_change"],
+        (8.0, 7.0),
+        "<path class=\"s\" d=\"M-8 -7V7L8 4V-4Z\"/>",
+        Shape::Box,
+    ),
     small("tee", &["tee", "cross", "branch", "junction"], (2.0, 2.0), "<circle class=\"f\" r=\"2.2\"/>", Shape::Dot),
     small(
         "blind",
@@ -299,6 +305,7 @@ pub const SYMBOLS: &[Symbol] = &[
         Shape::Circle,
     ),
     stretched("column", &["column", "tower", "distillation", "scrubber"], (16.0, 52.0), column, Shape::Cylinder),
+    stretched("standing_drum", &["vertical drum"], (20.0, 34.0), vessel, Shape::Cylinder),
     stretched("drum", &["drum", "accumulator"], (34.0, 16.0), drum, Shape::Cylinder),
     stretched("reactor", &["reactor", "agitat", "mixer"], (20.0, 32.0), reactor, Shape::Cylinder),
     stretched("filter", &["filter"], (16.0, 18.0), filter, Shape::Box),

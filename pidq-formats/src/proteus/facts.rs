@@ -335,9 +335,9 @@ fn joined(parts: &[&[&str]], attributes: &[Attribute]) -> String {
 pub fn label(tree: &Tree, element: usize, tag: &str) -> Option<String> {
     let labels = tree.named(element, "Label").flat_map(|(label, _)| tree.named(label, "Text"));
     let texts = labels.chain(tree.named(element, "Text")).filter_map(|(_, text)| text.get("String"));
-    let mut lines: Vec<&str> = Vec::new();
-    for text in texts.map(str::trim).filter(|text| *text != tag) {
-        if !lines.contains(&text) {
+    let mut lines: Vec<String> = Vec::new();
+    for text in texts.map(|text| text.split_whitespace().collect::<Vec<&str>>().join(" ")) {
+        if text != tag && !lines.contains(&text) {
             lines.push(text);
         }
     }

@@ -1,5 +1,7 @@
 //! Elements → nodes, and the edges that say who has whom.
 
+use std::collections::HashMap;
+
 use crate::json::{Fields, Json};
 use crate::xml::Element;
 
@@ -63,12 +65,13 @@ fn add_item(plant: &mut Plant<'_>, element: usize, node_type: &'static str, enti
 /// The fields that say what the item is.
 fn named(plant: &Plant<'_>, item: &Item, entity: &str) -> Fields {
     let element = &plant.tree.elements[item.element];
-    let class = element.get("ComponentClass").unwrap_or(&element.name);
+    // Some systems call a break of properties what it is drawn as.
+    let own = element.get("ComponentClass").filter(|class| *class != "Label");
+    let class = own.unwrap_or(&element.name);
     let entity = refine(plant, item, entity, class);
     let mut fields = Fields::default();
     fields.add("id", Json::text(&item.id));
     fields.add("tag", Json::text(&item.tag));
-    fields.maybe("qualified_tag", qualified(plant, item).map(Json::Text));
     fields.add("node_type", Json::text(item.node_type));
     fields.add("node_classification", Json::Text(format!("{entity}.{}", kinds::snake_case(class))));
     fields.add("component_class", Json::text(class));
@@ -96,7 +99,23 @@ fn refine<'e>(plant: &Plant<'_>, item: &Item, entity: &'e str, class: &str) -> &
     }
 }
 
-/// `P4711-N1`: the tag of the nearest owner that has one, and its own.
+/// Adds `P4711-N1` to parts of equipment, and to items whose tag others have too.
+pub fn add_qualified_tags(plant: &mut Plant<'_>) {
+    let mut counts: HashMap<&str, usize> = HashMap::new();
+    for item in &plant.items {
+        *counts.entry(item.tag.as_str()).or_default() += 1;
+    }
+    let is_shared: Vec<bool> = plant.items.iter().map(|item| counts[item.tag.as_str()] > 1).collect();
+    for (index, is_shared) in is_shared.into_iter().enumerate() {
+        let is_part = plant.items[index].parent.is_some_and(|parent| plant.element(parent).name == "Equipment");
+        let qualified = if is_part || is_shared { qualified(plant, &plant.items[index]) } else { None };
+        if let Some(qualified) = qualified {
+            plant.draft.nodes[index].insert_after("tag", "qualified_tag", Json::Text(qualified));
+        }
+    }
+}
+
+/// The tag of the nearest owner that has one, and the item's own.
 fn qualified(plant: &Plant<'_>, item: &Item) -> Option<String> {
     if item.tag.is_empty() {
         return None;

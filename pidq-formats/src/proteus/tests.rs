@@ -152,6 +152,17 @@ fn tags_are_read_or_made_of_their_parts() {
 }
 
 #[test]
+fn a_tag_that_others_have_too_is_qualified_by_its_owner() {
+    let graph = graph(&import(
+        "<PlantModel><PipingNetworkSystem ID='L' TagName='L1'><PipingNetworkSegment ID='S'><PipingComponent ID='A' TagName='C1'/>\
+         <PipingComponent ID='B' TagName='V7'/></PipingNetworkSegment></PipingNetworkSystem><Equipment ID='E' TagName='C1'/>\
+         </PlantModel>",
+    ));
+    assert_eq!(node(&graph, "A")["qualified_tag"], "L1-C1");
+    assert_eq!(node(&graph, "B")["qualified_tag"], Value::Null);
+}
+
+#[test]
 fn both_sides_of_a_relation_give_one_edge() {
     check_edges("is_located_in", &["T-1-N1 > T-1-C1", "LS > T-1-C1"]);
     check_edges("is_fulfilled_by", &["LA > AS"]);

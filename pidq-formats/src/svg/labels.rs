@@ -120,7 +120,7 @@ fn in_bubble(index: usize, place: &Placed, text: &str, scale: f64) -> Vec<Label>
 }
 
 /// Symbols with nothing inside of them but their tag.
-const HOLLOW: &[&str] = &["tank", "vessel", "drum", "equipment"];
+const HOLLOW: &[&str] = &["tank", "vessel", "drum", "standing_drum", "equipment"];
 
 /// Whether a text is left out where there is no room.
 #[derive(Clone, Copy, PartialEq)]
