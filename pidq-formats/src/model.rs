@@ -51,7 +51,7 @@ pub const ENDS: &[[&str; 2]] = &[
 ];
 const TAGS: &[&str] = &["tag", "tag_name", "tag_number", "name", "text_associated"];
 const KINDS: &[&str] = &["edge_type", "type", "label"];
-const CLASSES: &[&str] = &["node_classification", "component_class", "sub_class", "class", "label"];
+const CLASSES: &[&str] = &["node_classification", "component_class", "sub_class", "class"];
 
 impl<'a> Model<'a> {
     /// The graph of a document: under `pid_graph`, at the top, or a list of nodes.
@@ -190,10 +190,16 @@ impl<'a> Node<'a> {
         words(self.fields, TAGS).or_else(label).unwrap_or(&self.name).to_owned()
     }
 
-    /// All that the node says about its class, in lower case.
+    /// All that the node says about its class, in lower case. A label says it only where nothing else does: on drawings
+    /// it is any text.
     pub fn class(&self) -> String {
-        let values = CLASSES.iter().filter_map(|key| self.fields.get(key).and_then(Value::as_str));
-        values.collect::<Vec<&str>>().join(" ").to_lowercase()
+        let value = |key: &&str| self.fields.get(key).and_then(Value::as_str);
+        let values: Vec<&str> = CLASSES.iter().filter_map(value).collect();
+        if values.is_empty() {
+            value(&"label").unwrap_or_default().to_lowercase()
+        } else {
+            values.join(" ").to_lowercase()
+        }
     }
 
     /// Whether it groups others and is nothing on the drawing: a line, a run, a loop, a unit.

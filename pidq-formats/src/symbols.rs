@@ -434,6 +434,12 @@ pub fn find(class: &str) -> &'static Symbol {
     special.or_else(|| SYMBOLS.iter().find(matches)).unwrap_or(&SYMBOLS[SYMBOLS.len() - 1])
 }
 
+/// The symbol without an actuator, for a valve whose actuator is drawn on its own.
+pub fn plain(symbol: &'static Symbol) -> &'static Symbol {
+    let valve = || SYMBOLS.iter().find(|other| other.name == "valve");
+    if symbol.name == "control_valve" { valve().unwrap_or(symbol) } else { symbol }
+}
+
 /// Instruments that sit in the pipe.
 fn is_inline(class: &str) -> bool {
     ["orifice", "flow_element", "venturi", "rotameter", "flow_meter", "thermowell", "actuator", "diaphragm"]

@@ -3,7 +3,7 @@
 use pidq_core::{Object, Value};
 
 use crate::model::{Node, Purpose};
-use crate::symbols::Place;
+use crate::symbols::{self, Place};
 
 use super::routes;
 use super::scene::{Cast, Placed, Point, Route, Scene};
@@ -80,18 +80,27 @@ pub fn scene(cast: &Cast<'_, '_>) -> Scene {
     Scene { places, routes, scale: frame.symbols }
 }
 
-/// An actuator that was inserted in the middle of its valve is drawn beside it.
+/// An actuator that was inserted in the middle of its valve is drawn beside it, and the valve without one of its own.
 fn lift_actuators(places: &mut [Option<Placed>]) {
-    let valves: Vec<Placed> =
-        places.iter().flatten().filter(|place| place.symbol.place == Place::Inline).cloned().collect();
-    for actuator in places.iter_mut().flatten().filter(|place| place.symbol.name == "actuator") {
-        let is_here = |valve: &&Placed| (valve.at.0 - actuator.at.0).hypot(valve.at.1 - actuator.at.1) < valve.half.0;
-        let Some(valve) = valves.iter().find(is_here) else { continue };
-        let reach = valve.half.1 + actuator.half.1;
-        actuator.angle = if valve.angle % 180 == 0 { 0 } else { 90 };
-        actuator.at =
-            if actuator.angle == 0 { (valve.at.0, valve.at.1 - reach) } else { (valve.at.0 + reach, valve.at.1) };
+    let actuators: Vec<usize> = (0..places.len()).filter(|index| is_actuator(&places[*index])).collect();
+    for index in actuators {
+        let Some(at) = places[index].as_ref().map(|actuator| actuator.at) else { continue };
+        let is_here = |valve: &Placed| (valve.at.0 - at.0).hypot(valve.at.1 - at.1) < valve.half.0;
+        let inline = places.iter_mut().flatten().filter(|place| place.symbol.place == Place::Inline);
+        let Some(valve) = inline.into_iter().find(|valve| is_here(valve)) else { continue };
+        valve.symbol = symbols::plain(valve.symbol);
+        let valve = valve.clone();
+        if let Some(actuator) = &mut places[index] {
+            let reach = valve.half.1 + actuator.half.1;
+            let is_lying = valve.angle % 180 == 0;
+            actuator.angle = if is_lying { 0 } else { 90 };
+            actuator.at = if is_lying { (valve.at.0, valve.at.1 - reach) } else { (valve.at.0 + reach, valve.at.1) };
+        }
     }
+}
+
+fn is_actuator(place: &Option<Placed>) -> bool {
+    place.as_ref().is_some_and(|place| place.symbol.name == "actuator")
 }
 
 /// What has no position stands between its neighbours in the pipe, or beside its owner.
