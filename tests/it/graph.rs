@@ -1,10 +1,12 @@
 //! Questions to the graph of a drawing: the worked examples, corners in a notation of our own, and oracles.
 
-use pidq::{Dialect, Graph, Limits};
+use pidq::{Dialect, Graph, Limits, TopologyConfig};
 use serde_json::Value;
 
+use crate::drawing::{VOCABULARIES, drawing, drawing_in};
+
 /// The answer to a query with parameters, or the first line of its error.
-fn ask(graph: &Graph, query: &str, params: &str) -> Result<Value, String> {
+pub fn ask(graph: &Graph, query: &str, params: &str) -> Result<Value, String> {
     let answer =
         Dialect::standard().parse_with(query, params).and_then(|query| query.to_json(graph, Limits::default()));
     answer.map(|json| serde_json::from_str(&json).expect("an answer is JSON")).map_err(|error| error.to_string())
@@ -41,6 +43,22 @@ fn differs(graph: &Graph, case: &Value) -> Option<String> {
         .then(|| format!("{query}\n  gives {answer:?}\n  not {}", case.get("output").unwrap_or(&case["error"])))
 }
 
+/// Asks about a drawing in the notation of `drawing.rs`.
+pub fn check_graph(plant: &str, query: &str, expected: &str) {
+    check_document(&drawing(plant), query, expected);
+}
+
+fn check_document(document: &str, query: &str, expected: &str) {
+    let graph = Graph::from_json(document).expect("the drawing is JSON");
+    let answer = ask(&graph, query, "{}").map(|answer| answer.to_string());
+    let shown = answer.unwrap_or_else(|error| error);
+    let is_code = expected.starts_with("PQ");
+    assert!(
+        shown == expected || is_code && shown.starts_with(expected),
+        "{query} on {document}\n gives {shown}\n not   {expected}"
+    );
+}
+
 fn text<'v>(value: &'v Value, key: &str) -> &'v str {
     value[key].as_str().expect("a text")
 }
@@ -55,4 +73,321 @@ fn same(a: &Value, b: &Value) -> bool {
         }
         _ => a == b,
     }
+}
+
+#[test]
+fn plain_json_has_no_graph() {
+    check_document("{}", "nodes()", "PQ3006");
+    check_document("[1]", "graphInfo()", "PQ3006");
+    check_document(r#"{"nodes": 1}"#, "edges()", "PQ3006");
+    check_document("{}", "tryOr(nodes(), [])", "[]");
+}
+
+#[test]
+fn an_empty_graph_answers_everything() {
+    for graph in [r#"{"nodes": []}"#, r#"{"nodes": [], "edges": []}"#, r#"{"pid_graph": {"nodes": [], "edges": []}}"#] {
+        for query in
+            ["nodes()", "edges()", "cycles()", "components()", "cutPoints()", "loops()", "lineList()", "deadEnds()"]
+        {
+            check_document(graph, query, "[]");
+        }
+        check_document(graph, r#"downstream("P-1")"#, "PQ3002");
+        check_document(graph, "[] | downstream()", "[]");
+        check_document(graph, "graphInfo().nodes", "0");
+    }
+}
+
+#[test]
+fn walks_begin_at_nodes_ids_tags_and_lists_of_them() {
+    let plant = "T-1 → V-1 → P-1; T-2 → V-2 → P-1";
+    for query in [
+        r#"downstream("T-1")"#,
+        r#"node("T-1") | downstream()"#,
+        r#""T-1" | downstream()"#,
+        r#"["T-1"] | downstream()"#,
+        r#"{id: "T-1"} | downstream()"#,
+        r#"nodes(.tag == "T-1") | downstream()"#,
+    ] {
+        check_graph(plant, &format!("{query} | map(.id)"), r#"["V-1","P-1"]"#);
+    }
+    check_graph(plant, r#"downstream(["T-1", "T-2"]) | map(.id)"#, r#"["V-1","V-2","P-1"]"#);
+    check_graph(plant, "null | downstream()", "PQ3003");
+    check_graph(plant, "true | downstream()", "PQ3001");
+    check_graph(plant, "edges() | first() | downstream()", "PQ3001");
+    check_graph(plant, "downstream()", "PQ3001");
+    check_graph(plant, r#"downstream("T1")"#, r#"PQ3002: no node with id or tag "T1" at .; did you mean "T-1""#);
+}
+
+#[test]
+fn options_are_checked_when_a_query_is_compiled() {
+    let plant = "T-1 → V-1";
+    check_graph(plant, r#"[] | downstream({untill: .x})"#, "PQ1011");
+    check_graph(plant, r#"downstream("T-1", 5)"#, "PQ1010");
+    check_graph(plant, r#"downstream("T-1", {depth: "far"})"#, "PQ1012");
+    check_graph(plant, r#"downstream("T-1", {pass: "most"})"#, "PQ1012");
+    check_graph(plant, r#"downstream("T-1", {limit: 0})"#, "PQ4004");
+    check_graph(plant, r#"shortestPath("T-1", "V-1", {weight: 0 - 1})"#, "PQ3005");
+    check_graph(plant, r#"shortestPath("T-1", "V-1", {weight: .nothing})"#, "PQ3005");
+}
+
+#[test]
+fn a_walk_enters_each_node_once_and_ends_in_circles() {
+    check_graph("S-1 → S-2 → S-3 → S-1", r#"downstream("S-1") | map(.id)"#, r#"["S-2","S-3"]"#);
+    check_graph("S-1 → S-1 → S-2", r#"downstream("S-1") | map(.id)"#, r#"["S-2"]"#);
+    check_graph("S-1 → S-2; S-1 → S-2", r#"downstream("S-1") | map(.id)"#, r#"["S-2"]"#);
+    check_graph("S-1 → S-2; S-3 → S-4", r#"downstream("S-1") | map(.id)"#, r#"["S-2"]"#);
+    check_graph("S-1 → S-2 → S-3", r#"downstream("S-1", {depth: 1}) | map(.id)"#, r#"["S-2"]"#);
+    check_graph("S-1 → S-2 → S-3", r#"downstream("S-1", {depth: 0})"#, "[]");
+}
+
+#[test]
+fn until_keeps_a_node_and_avoid_never_enters_it() {
+    let plant = "S-1 → S-2 → S-3 → S-4; S-1 → S-5 → S-4";
+    check_graph(plant, r#"downstream("S-1", {until: .id == "S-2"}) | map(.id)"#, r#"["S-2","S-5","S-4"]"#);
+    check_graph(plant, r#"downstream("S-1", {avoid: .id == "S-5"}) | map(.id)"#, r#"["S-2","S-3","S-4"]"#);
+    check_graph(plant, r#"downstream("S-1", {edges: .id != "e4"}) | map(.id)"#, r#"["S-2","S-3","S-4"]"#);
+}
+
+#[test]
+fn an_unknown_direction_is_passed_both_ways_and_flagged() {
+    let plant = "S-1 — S-2 → S-3";
+    check_graph(plant, r#"trace("S-1") | map([.node.id, .assumed])"#, r#"[["S-1",false],["S-2",true],["S-3",true]]"#);
+    check_graph(plant, r#"upstream("S-3") | map(.id)"#, r#"["S-2","S-1"]"#);
+    check_graph("S-1 — S-2", "cycles()", "[]");
+    let backward = r#"{"nodes":[{"id":1},{"id":2}],"edges":[{"from":1,"to":2,"direction":"backward"}]}"#;
+    check_document(backward, "downstream(2) | map(.id)", "[1]");
+    check_document(backward, "downstream(1)", "[]");
+    check_document(backward, "edges() | first() | endpoints() | [.source.id, .target.id]", "[1,2]");
+}
+
+#[test]
+fn identities_are_never_guessed() {
+    let mixed = r#"{"nodes":[{"id":1,"tag":"A"},{"id":"1","tag":"B"},{"id":"x","tag":"A"},{"tag":"C"}],"edges":[{"from":1,"to":"1"}]}"#;
+    check_document(mixed, "node(1).tag", r#""A""#);
+    check_document(mixed, r#"node("1").tag"#, r#""B""#);
+    check_document(mixed, r#"downstream(1) | map(.tag)"#, r#"["B"]"#);
+    check_document(mixed, r#"node("A")"#, "PQ3004");
+    check_document(mixed, r#"node("A", "none")"#, "PQ3004");
+    check_document(mixed, r#"node("C") | downstream()"#, "[]");
+    let twice = r#"{"nodes":[{"id":"a","n":1},{"id":"a","n":2},{"id":"b"}],"edges":[{"from":"a","to":"b"}]}"#;
+    check_document(twice, r#"node("a").n"#, "1");
+    check_document(twice, r#"upstream("b") | map(.n)"#, "[1]");
+    check_document(twice, r#"nodes(.n == 2) | downstream()"#, "[]");
+    check_document(twice, r#"validate({rules: "G011"}) | map([.code, .ids])"#, r#"[["G011",["a","a"]]]"#);
+}
+
+#[test]
+fn broken_edges_and_nodes_do_no_harm() {
+    let broken = r#"{"nodes":[{"id":"a"},7,null,{"id":"b"}],"edges":[{"from":"a","to":"zz"},{"from":"a"},5,{"from":null,"to":"b"},{"from":"a","to":"b"}]}"#;
+    check_document(broken, r#"downstream("a") | map(.id)"#, r#"["b"]"#);
+    check_document(broken, r#"nodes() | last() | upstream() | map(.id)"#, r#"["a"]"#);
+    check_document(
+        broken,
+        "edges() | filter(typeOf(.) == \"object\") | endpoints() | map(.target.id)",
+        r#"[null,null,"b","b"]"#,
+    );
+    check_document(
+        broken,
+        r#"validate({severity: "error"}) | map(.code)"#,
+        r#"["G004","G004","G005","G020","G020","G021"]"#,
+    );
+    check_document(
+        broken,
+        r#"isolate("a") | [.complete, .data_gaps | map(.kind)]"#,
+        r#"[false,["dangling_edge","dangling_edge"]]"#,
+    );
+}
+
+#[test]
+fn equipment_is_reached_through_its_nozzles() {
+    let plant = "T-1.N1 → V-1 → E-1.N1@hot; E-1.N2@hot → V-2 → D-1.N1; X-1 → E-1.N3@cold; E-1.N4@cold → X-2";
+    check_graph(plant, r#"downstream("T-1") | map(.id)"#, r#"["V-1","E-1.N1"]"#);
+    check_graph(
+        plant,
+        r#"downstream("T-1", {pass: "zone"}) | map(.id)"#,
+        r#"["V-1","E-1.N1","E-1","E-1.N2","V-2","D-1.N1","D-1"]"#,
+    );
+    check_graph(plant, r#"downstream("T-1", {pass: "any"}) | map(.id) | filter(regex(., "X"))"#, r#"["X-2"]"#);
+    check_graph(plant, r#"downstream("X-1", {pass: "zone"}) | map(.id)"#, r#"["E-1.N3","E-1","E-1.N4","X-2"]"#);
+    check_graph(plant, r#"downstream("E-1") | map(.id)"#, r#"["V-2","X-2","D-1.N1"]"#);
+    check_graph(
+        plant,
+        r#"upstream("D-1", {pass: "zone"}) | map(.id)"#,
+        r#"["V-2","E-1.N2","E-1","E-1.N1","V-1","T-1.N1","T-1"]"#,
+    );
+    check_graph(plant, r#"reachable("T-1", "D-1")"#, "true");
+    check_graph(plant, r#"reachable("X-1", "D-1", {pass: "zone"})"#, "false");
+    check_graph(plant, r#"reachable("X-1", "D-1")"#, "true");
+    check_graph(
+        plant,
+        r#"shortestPath("T-1", "D-1") | [.length, .nodes | map(.id)]"#,
+        r#"[6,["T-1.N1","V-1","E-1.N1","E-1","E-1.N2","V-2","D-1.N1"]]"#,
+    );
+    check_graph(plant, r#"components() | map(map(.id)) | filter(size() > 1) | map(size())"#, "[9,4]");
+    check_graph(plant, r#"node("E-1-N3").id"#, r#""E-1.N3""#);
+    check_graph(plant, r#"node("N1")"#, "PQ3004");
+}
+
+#[test]
+fn a_walk_does_not_run_backwards_into_what_it_began_at() {
+    let plant = "T-1.N1 → V-1; T-1.N2 → V-2; V-3 → T-1.N3";
+    check_graph(plant, r#"downstream("T-1.N1", {pass: "any"}) | map(.id)"#, r#"["V-1"]"#);
+    check_graph(plant, r#"downstream("T-1.N3", {pass: "any"}) | map(.id)"#, r#"["T-1","T-1.N1","T-1.N2","V-1","V-2"]"#);
+    check_graph(plant, r#"downstream("V-3") | map(.id)"#, r#"["T-1.N3"]"#);
+}
+
+#[test]
+fn the_same_plant_in_five_vocabularies_gives_the_same_answers() {
+    let plant = "T-1.N1 → V-1(closed) → J-1 → P-1.N1; P-1.N2 → CK-1 → V-2 → E-1.N1@hot; E-1.N2@hot → D-1.N1; J-1 — V-3 — X-1; \
+                 X-2 → E-1.N3@cold; E-1.N4@cold → X-3; I-1 ⇢ V-2; D-1.N2 → RV-1 → X-4";
+    let questions = [
+        r#"downstream("T-1") | map(TAG)"#,
+        r#"downstream("T-1", {pass: "zone"}) | map(TAG)"#,
+        r#"upstream("D-1", {pass: "any"}) | map(TAG)"#,
+        r#"isolate("P-1") | [.barriers | map(.node TAG), .unresolved | map(.kind), .inside | map(TAG), .complete]"#,
+        r#"isolate("D-1") | [.barriers | map(.node TAG), .unresolved | map([.kind, .at TAG]), .relief | map(TAG)]"#,
+        r#"paths("T-1", "X-4") | map(.nodes | map(TAG))"#,
+        r#"neighbors("out") | map(TAG)"#,
+        r#"cutPoints() | map(TAG)"#,
+        r#"components() | map(map(TAG)) | filter(size() > 1)"#,
+        r#"graphInfo().roles"#,
+        r#"valveList() | map([.tag, .role, .normal_position])"#,
+        r#"nozzleList() | map([.tag, .equipment, .qualified_tag])"#,
+        r#"equipmentList() | map([.tag, .nozzles])"#,
+        r#"offPageList() | map([.tag, .direction])"#,
+        r#"deadEnds() | map(.class)"#,
+        r#"equipmentGraph() | .edges | map(.items | map(TAG))"#,
+    ];
+    for question in questions {
+        let answers: Vec<Result<Value, String>> = VOCABULARIES
+            .iter()
+            .map(|words| {
+                let graph = Graph::from_json(drawing_in(plant, words)).expect("the drawing is JSON");
+                let question =
+                    question.replace(" TAG", &format!(".{}", words.tag)).replace("TAG", &format!(".{}", words.tag));
+                let question =
+                    if question.starts_with("neighbors") { format!("node(\"I-1\") | {question}") } else { question };
+                ask(&graph, &question, "{}")
+            })
+            .collect();
+        assert!(answers[0].is_ok(), "{question}: {:?}", answers[0]);
+        for (answer, words) in answers.iter().zip(&VOCABULARIES) {
+            assert_eq!(answer, &answers[0], "{question} in the words of `{}`", words.id);
+        }
+    }
+}
+
+#[test]
+fn a_topology_may_come_with_the_graph_or_with_the_call() {
+    let document =
+        r#"{"items":[{"key":"a","kind":"Absperrer"},{"key":"b"}],"pipes":[{"x":"a","y":"b","what":"Rohr"}]}"#;
+    let names = r#"{"paths": {"nodes": ["items"], "edges": ["pipes"]}, "node_id": ["key"], "endpoints": [["x", "y"]],
+        "edge_kind": "what", "flow_kinds": ["Rohr"], "class_fields": ["kind"], "roles": [{"role": "barrier", "match": "absperrer"}]}"#;
+    let config = TopologyConfig::from_json(names).expect("a topology");
+    let graph = Graph::from_json(document).expect("JSON").with_topology(config);
+    assert_eq!(
+        ask(&graph, "[downstream(\"a\") | map(.key), graphInfo().roles]", "{}").map(|a| a.to_string()),
+        Ok(r#"[["b"],{"barrier":1,"none":1}]"#.into())
+    );
+    assert!(TopologyConfig::from_json(r#"{"flow_kinds": 1}"#).is_err());
+    assert!(TopologyConfig::from_json(r#"{"flow_kind": []}"#).is_err());
+    assert!(TopologyConfig::from_json(r#"{"roles": [{"role": "barrier", "match": "("}]}"#).is_err());
+    check_graph(
+        "S-1 ⇢ S-2",
+        r#"withTopology({flow_kinds: ["associated_with"]}, downstream("S-1") | map(.id))"#,
+        r#"["S-2"]"#,
+    );
+    check_graph("S-1 ⇢ S-2", r#"withTopology({flow_kind: []}, 1)"#, "PQ1012");
+    check_graph("S-1 ⇢ S-2", r#"withGraph({nodes: [{id: 7}]}, nodes() | map(.id))"#, "[7]");
+    check_graph("S-1 ⇢ S-2", r#"withGraph(7, nodes())"#, "PQ3006");
+    check_graph(
+        "S-1 → S-2 → S-3",
+        r#"withGraph(node("S-2") | expand(1) | subgraph(), downstream("S-1") | map(.id))"#,
+        r#"["S-2","S-3"]"#,
+    );
+}
+
+#[test]
+fn routes_come_shortest_first_and_then_by_their_edges() {
+    let plant = "S-1 → S-2 → S-4; S-1 → S-3 → S-4; S-1 → S-4; S-2 → S-3";
+    check_graph(
+        plant,
+        r#"paths("S-1", "S-4") | map(.edges | map(.id) | join(" "))"#,
+        r#"["e5","e1 e2","e3 e4","e1 e6 e4"]"#,
+    );
+    check_graph(plant, r#"paths("S-1", "S-4", {limit: 2})"#, "PQ4004");
+    check_graph(plant, r#"paths("S-1", "S-4", {limit: 2, onLimit: "truncate"}) | size()"#, "2");
+    check_graph(plant, r#"paths("S-1", "S-4", {depth: 1}) | size()"#, "1");
+    check_graph(plant, r#"paths("S-4", "S-1")"#, "[]");
+    check_graph(plant, r#"shortestPath("S-4", "S-1")"#, "null");
+    check_graph(plant, r#"shortestPath("S-1", "S-1") | [.length, .nodes | map(.id)]"#, r#"[0,["S-1"]]"#);
+    check_graph(plant, r#"paths("S-1", "S-1") | map(.length)"#, "[0]");
+    check_graph(
+        plant,
+        r#"shortestPath("S-1", "S-4", {weight: if(.id == "e5", 10, 1)}) | [.cost, .edges | map(.id)]"#,
+        r#"[2,["e1","e2"]]"#,
+    );
+    check_graph("S-1 → S-2; S-1 → S-2", r#"paths("S-1", "S-2") | map(.edges | map(.id))"#, r#"[["e1"],["e2"]]"#);
+}
+
+#[test]
+fn circuits_are_listed_once_from_their_first_node() {
+    check_graph(
+        "S-1 → S-2 → S-3 → S-1; S-2 → S-1",
+        "cycles() | map(.nodes | map(.id))",
+        r#"[["S-1","S-2","S-3"],["S-1","S-2"]]"#,
+    );
+    check_graph("S-1 → S-1", "cycles() | map(.length)", "[1]");
+    check_graph("S-1 → S-2 → S-3", "cycles()", "[]");
+    check_graph("S-1 → S-2 → S-1; S-3 → S-4 → S-3", "cycles({limit: 1})", "PQ4004");
+    check_graph("S-1 → S-2 → S-1; S-2 → S-3 → S-1", "cycles({depth: 2}) | map(.length)", "[2]");
+    check_graph("S-1 → S-2 → S-1; S-2 → S-3 → S-1", "recycles() | map(.returns | map(.id))", r#"[["e2","e4"]]"#);
+    check_graph("T-1.N2 → P-1.N1; P-1.N2 → T-1.N1", "cycles() | map(.length)", "[6]");
+}
+
+#[test]
+fn patterns_bind_names_and_repeat_no_edge() {
+    let plant = "P-1 → V-1 → V-2 → CV-1; V-1 → CV-2; CV-1 → P-1";
+    check_graph(plant, r#"findPattern("(a:pump)-->(b:gate_valve)") | map(.b.id)"#, r#"["V-1"]"#);
+    check_graph(
+        plant,
+        r#"findPattern("(a:pump)-[r {1,3}]->(b:control_valve)") | map([.b.id, .r | size()])"#,
+        r#"[["CV-1",3],["CV-2",2]]"#,
+    );
+    check_graph(plant, r#"findPattern("(a)-->(b)-->(c)<--(a)") | size()"#, "0");
+    check_graph(plant, r#"findPattern("(a:pump)-[{4}]->(a)") | map(.a.id)"#, r#"["P-1"]"#);
+    check_graph(plant, r#"findPattern("(v:gate_valve|control_valve)<--(p:pump)") | map(.v.id)"#, r#"["V-1"]"#);
+    check_graph(plant, r#"findPattern("(:control_valve)--(x)", .x.id != "P-1") | map(.x.id)"#, r#"["V-2","V-1"]"#);
+    for broken in ["", "(a", "(a)-(b)", "(a)-[r{1,}]->(b)", "(a)-[r{3,1}]->(b)", "(a)-->", "(a) x"] {
+        check_graph(plant, &format!("findPattern({broken:?})"), "PQ1020");
+    }
+}
+
+#[test]
+fn the_parts_of_a_drawing_are_graphs_again() {
+    let plant = "T-1 → V-1 → P-1 → V-2 → T-2; I-1 ⇢ V-1";
+    check_graph(
+        plant,
+        r#"subgraph(["V-1", "P-1"]) | [.nodes | map(.id), .edges | map(.id), .metadata.extract_of]"#,
+        r#"[["V-1","P-1"],["e2"],"D-1"]"#,
+    );
+    check_graph(plant, r#"subgraph("P-1", {hops: 1}) | .edges | map(.id)"#, r#"["e2","e3"]"#);
+    check_graph(plant, r#"nodes() | subgraph(.edge_type == "associated_with") | .edges | map(.id)"#, r#"["e5"]"#);
+    check_graph(plant, r#"section("T-1", "P-1") | .nodes | map(.id)"#, r#"["T-1","V-1","P-1"]"#);
+}
+
+#[test]
+fn limits_of_rows_and_depth_hold() {
+    let chain: Vec<String> = (0..50).map(|at| format!("S-{at}")).collect();
+    let graph = Graph::from_json(drawing(&chain.join(" → "))).expect("JSON");
+    let code = |query: &str, limits: Limits<'_>| {
+        let answer = Dialect::standard().parse(query).and_then(|query| query.to_json(&graph, limits));
+        answer.err().map(|error| error.code().as_str())
+    };
+    let walk = r#"downstream("S-0")"#;
+    assert_eq!(code(walk, Limits::default()), None);
+    assert_eq!(code(walk, Limits { rows: 10, ..Limits::default() }), Some("PQ4004"));
+    assert_eq!(code(walk, Limits { depth: 10, ..Limits::default() }), Some("PQ4002"));
+    assert_eq!(code(r#"downstream("S-0", {depth: 5})"#, Limits { depth: 10, ..Limits::default() }), None);
+    assert_eq!(code(walk, Limits { fuel: 30, ..Limits::default() }), Some("PQ4001"));
 }

@@ -143,7 +143,7 @@ impl<'a> Ask<'a> {
     /// A guide that asks the options `edges`, `avoid` and `until`.
     pub fn guide<'c>(&'c self, cx: &'c mut Cx<'a>) -> Asker<'c, 'a> {
         let [edges, avoid, until] = ["edges", "avoid", "until"].map(|name| self.option(name));
-        Asker { cx, plant: &self.plant, edges, avoid, until }
+        Asker { cx, plant: &self.plant, edges, avoid, until, held: 0, owed: 0 }
     }
 }
 
@@ -154,10 +154,33 @@ pub(super) struct Asker<'c, 'a> {
     edges: Option<&'a Plan>,
     avoid: Option<&'a Plan>,
     until: Option<&'a Plan>,
+    /// Bytes that the walk is counted for, and those that it has yet to be.
+    held: usize,
+    owed: usize,
+}
+
+impl Asker<'_, '_> {
+    /// Counts the memory of a walk, which grows with what it has followed.
+    fn hold(&mut self, bytes: usize) -> Result<()> {
+        const CHUNK: usize = 64 << 10;
+        self.owed += bytes;
+        if self.owed > CHUNK {
+            self.cx.hold(self.owed)?;
+            self.held += std::mem::take(&mut self.owed);
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Asker<'_, '_> {
+    fn drop(&mut self) {
+        self.cx.release(self.held);
+    }
 }
 
 impl Guide for Asker<'_, '_> {
     fn pay(&mut self, units: u64) -> Result<()> {
+        self.hold(units as usize * size_of::<crate::graph::walk::Step>())?;
         self.cx.spend(units)
     }
 
@@ -243,16 +266,21 @@ fn not_a_node<'a>(plant: &Plant<'a>, value: Value<'a>) -> Error {
     }
 }
 
+/// Nodes whose tags are compared with an unknown one.
+const SEARCHED: usize = 50_000;
+
 /// The node with an id, or else the only one with a tag.
 fn by_reference<'a>(cx: &mut Cx<'a>, plant: &Plant<'a>, reference: Value<'a>) -> Result<NodeId> {
     if let Some(node) = plant.by_id(reference) {
         return Ok(node);
     }
     let tag = reference.as_str().unwrap_or_default();
-    match plant.by_tag(tag).as_slice() {
+    let found = plant.by_tag(tag);
+    cx.spend(found.len() as u64)?;
+    match found.as_slice() {
         [node] => Ok(*node),
         [] => {
-            cx.spend(plant.topology.node_count() as u64)?;
+            cx.spend(SEARCHED.min(plant.topology.node_count()) as u64 * (1 + tag.len() as u64 / 4))?;
             Err(unknown_node(plant, reference))
         }
         several => Err(ambiguous(plant, tag, several)),
@@ -278,7 +306,7 @@ fn unknown_node(plant: &Plant<'_>, reference: Value<'_>) -> Error {
     let Value::String(wanted) = reference else { return error };
     let bare =
         |text: &str| text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect::<String>();
-    let tags = || (0..plant.topology.node_count() as u32).filter_map(|node| plant.tag(node));
+    let tags = || (0..plant.topology.node_count().min(SEARCHED) as u32).filter_map(|node| plant.tag(node));
     let wanted_bare = bare(wanted);
     let mut near: Vec<&str> = tags().filter(|tag| wanted.len() < 64 && bare(tag) == wanted_bare).collect();
     near.extend(suggest::nearest(wanted, tags()));

@@ -323,8 +323,9 @@ fn section<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Va
 fn group<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
     let (ask, groups) = about(cx, input, args)?;
     let mut nodes = groups.clone();
+    let members = flow::Members::of(&ask.plant, &mut |units| cx.spend(units))?;
     for group in groups {
-        nodes.extend(flow::members(&ask.plant, group, &mut |units| cx.spend(units))?);
+        nodes.extend(members.all(group, &mut |units| cx.spend(units))?);
     }
     as_graph(cx, &ask, nodes)
 }

@@ -64,6 +64,11 @@ impl Adjacency {
         self.nodes(node).iter().copied().zip(self.edges(node).iter().copied())
     }
 
+    /// The arc of a node at a place.
+    pub fn arc(&self, node: NodeId, at: usize) -> Option<(NodeId, EdgeId)> {
+        Some((*self.nodes(node).get(at)?, *self.edges(node).get(at)?))
+    }
+
     /// How many arcs leave a node.
     pub fn degree(&self, node: NodeId) -> usize {
         self.range(node).len()

@@ -24,14 +24,18 @@ impl<'k, 'a> Reader<'k, 'a> {
 
     /// The value of a key, by its place among the keys; nothing for null.
     pub fn get(&mut self, object: Object<'a>, key: usize) -> Option<Value<'a>> {
-        let value = match object.0 {
+        self.written(object, key).filter(|value| !value.is_null())
+    }
+
+    /// The value of a key, null too.
+    pub fn written(&mut self, object: Object<'a>, key: usize) -> Option<Value<'a>> {
+        match object.0 {
             Fields::Stored(arena, _) if std::ptr::eq(arena, *self.arena.get_or_insert(arena)) => {
                 let slot = self.slot(arena, object, key);
                 (slot != NONE).then(|| object.value(slot as usize))
             }
             _ => object.get(self.keys[key]),
-        };
-        value.filter(|value| !value.is_null())
+        }
     }
 
     /// The value of the first key that the object has.

@@ -193,7 +193,8 @@ impl<'p, 'a> Search<'p, 'a> {
     /// The next match.
     pub fn next(&mut self, pay: &mut dyn FnMut(u64) -> Result<()>) -> Result<Option<Match>> {
         loop {
-            pay(1)?;
+            // Names and edges are compared with all that is bound so far.
+            pay(1 + self.frames.len() as u64 / 16)?;
             if self.frames.is_empty() && !self.start() {
                 return Ok(None);
             }
@@ -212,7 +213,7 @@ impl<'p, 'a> Search<'p, 'a> {
                 continue;
             }
             let table = self.plant.topology.table(Over::All, wanted.dir);
-            let arc = table.arcs(node).nth(at - 1).filter(|_| edges < wanted.most);
+            let arc = table.arc(node, at - 1).filter(|_| edges < wanted.most);
             match arc {
                 None => drop(self.frames.pop()),
                 Some((next, via)) if self.follows(part, via) => {

@@ -96,6 +96,8 @@ pub(crate) struct Topology {
     tags: OnceLock<Index>,
     qualified_tags: OnceLock<Index>,
     tables: [OnceLock<Adjacency>; 6],
+    /// Edges of which an end names no node.
+    pub dangling: Vec<EdgeId>,
     /// The key names of edge ends that were met, in the order of the config.
     pub endpoints_met: Vec<usize>,
     /// Entries of the document's own config that could not be taken.
@@ -127,6 +129,7 @@ impl Topology {
             tags: OnceLock::new(),
             qualified_tags: OnceLock::new(),
             tables: Default::default(),
+            dangling: Vec::new(),
             endpoints_met: Vec::new(),
             problems: Vec::new(),
         }
@@ -249,7 +252,8 @@ impl Topology {
                 self.links.push(Link::default());
                 continue;
             };
-            let pair = (0..met.len()).find_map(|at| Some((at, ends.get(edge, 2 * at)?, ends.get(edge, 2 * at + 1)?)));
+            let pair =
+                (0..met.len()).find_map(|at| Some((at, ends.written(edge, 2 * at)?, ends.written(edge, 2 * at + 1)?)));
             let pair = pair.map(|(at, from, to)| {
                 met[at] = true;
                 [from, to]
@@ -260,6 +264,7 @@ impl Topology {
             self.ends.push(pair.map_or([NONE; 2], |pair| pair.map(|end| ids.of_end(end, config))));
             self.links.push(words.link(kind, class).with(words.direction(direction)));
         }
+        self.dangling = (0..self.ends.len() as u32).filter(|edge| !self.is_whole(*edge)).collect();
         self.endpoints_met = (0..met.len()).filter(|at| met[*at]).collect();
     }
 

@@ -272,7 +272,9 @@ fn no_edges(checker: &mut Checker<'_, '_>, _: Pay<'_>) -> Result<()> {
 
 fn nodes_without_id(checker: &mut Checker<'_, '_>, pay: Pay<'_>) -> Result<()> {
     pay(checker.nodes().len() as u64)?;
-    for node in checker.nodes().filter(|node| Key::of(checker.plant.id(*node)).is_none()).collect::<Vec<_>>() {
+    let plant = checker.plant;
+    let is_object = |node: &NodeId| plant.node(*node).as_object().is_some();
+    for node in checker.nodes().filter(is_object).filter(|node| Key::of(plant.id(*node)).is_none()) {
         let message = format!("the node in place {node} has no id");
         checker.find(message, &[node], &[]);
     }

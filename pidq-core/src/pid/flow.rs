@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 use super::Pay;
 use crate::error::Result;
@@ -22,26 +22,35 @@ pub(crate) fn edges_with_line(plant: &Plant<'_>, line: Value<'_>, pay: Pay<'_>) 
     Ok(plant.topology.edges_of(Link::FLOW).filter(names_it).collect())
 }
 
-/// The members of a group, and the members of its members: of a line those of its segments.
-pub(crate) fn members(plant: &Plant<'_>, group: NodeId, pay: Pay<'_>) -> Result<Vec<NodeId>> {
-    let mut of_group: HashMap<NodeId, Vec<NodeId>> = HashMap::new();
-    for (group, member) in plant.topology.memberships() {
-        of_group.entry(group).or_default().push(member);
-    }
-    pay(plant.topology.edge_count() as u64)?;
-    let mut seen: hashbrown::HashSet<NodeId> = [group].into_iter().collect();
-    let mut queue = vec![group];
-    let mut at = 0;
-    while at < queue.len() {
-        for member in of_group.get(&queue[at]).into_iter().flatten() {
-            if seen.insert(*member) {
-                queue.push(*member);
-            }
+/// Groups and their members.
+pub(crate) struct Members {
+    of_group: HashMap<NodeId, Vec<NodeId>>,
+}
+
+impl Members {
+    pub fn of(plant: &Plant<'_>, pay: Pay<'_>) -> Result<Members> {
+        pay(plant.topology.edge_count() as u64)?;
+        let mut of_group: HashMap<NodeId, Vec<NodeId>> = HashMap::new();
+        for (group, member) in plant.topology.memberships() {
+            of_group.entry(group).or_default().push(member);
         }
-        at += 1;
+        Ok(Members { of_group })
     }
-    queue.remove(0);
-    Ok(queue)
+
+    /// The members of a group, and the members of its members: of a line those of its segments.
+    pub fn all(&self, group: NodeId, pay: Pay<'_>) -> Result<Vec<NodeId>> {
+        let mut seen: HashSet<NodeId> = [group].into_iter().collect();
+        let mut queue = vec![group];
+        let mut at = 0;
+        while at < queue.len() {
+            let members = self.of_group.get(&queue[at]).map_or(&[][..], Vec::as_slice);
+            pay(1 + members.len() as u64)?;
+            queue.extend(members.iter().filter(|member| seen.insert(**member)));
+            at += 1;
+        }
+        queue.remove(0);
+        Ok(queue)
+    }
 }
 
 /// The items of a line that is a node: its members and the ends of its segments, in flow order.
@@ -51,9 +60,9 @@ pub(crate) fn line_run(plant: &Plant<'_>, line: NodeId, pay: Pay<'_>) -> Result<
     if !by_name.is_empty() {
         return order(plant, &by_name, &[], pay);
     }
-    let parts = members(plant, line, pay)?;
+    let parts = Members::of(plant, pay)?.all(line, pay)?;
     let is_group = |node: &NodeId| plant.has_type(*node, Names::SegmentType) || plant.has_type(*node, Names::LineType);
-    let segments: Vec<NodeId> = parts.iter().copied().filter(is_group).chain([line]).collect();
+    let segments: HashSet<NodeId> = parts.iter().copied().filter(is_group).chain([line]).collect();
     let mut items: Vec<NodeId> = parts.iter().copied().filter(|node| !is_group(node)).collect();
     for edge in plant.topology.edges_of(Link::SEGMENT_END) {
         let [segment, item] = plant.topology.ends[edge as usize];
@@ -61,7 +70,7 @@ pub(crate) fn line_run(plant: &Plant<'_>, line: NodeId, pay: Pay<'_>) -> Result<
             items.push(item);
         }
     }
-    let kept: hashbrown::HashSet<NodeId> = items.iter().copied().collect();
+    let kept: HashSet<NodeId> = items.iter().copied().collect();
     let inner = |edge: &EdgeId| plant.topology.ends[*edge as usize].iter().all(|end| kept.contains(end));
     let edges: Vec<EdgeId> = plant.topology.edges_of(Link::FLOW).filter(inner).collect();
     order(plant, &edges, &items, pay)
@@ -86,7 +95,7 @@ pub(crate) fn order(plant: &Plant<'_>, edges: &[EdgeId], more: &[NodeId], pay: P
     let mut ready: BinaryHeap<Reverse<NodeId>> =
         nodes.iter().copied().filter(|node| before[node] == 0).map(Reverse).collect();
     let mut left = nodes.iter().copied().peekable();
-    let mut is_placed = hashbrown::HashSet::new();
+    let mut is_placed = HashSet::new();
     let mut order = Vec::with_capacity(nodes.len());
     while order.len() < nodes.len() {
         pay(1)?;

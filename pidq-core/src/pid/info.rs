@@ -70,7 +70,6 @@ pub(crate) fn info<'a>(plant: &Plant<'a>, pay: Pay<'_>) -> Result<Datum<'a>> {
             meaningless.add(kind);
         }
     }
-    let dangling = (0..topology.edge_count() as u32).filter(|edge| !topology.is_whole(*edge)).count();
     let pairs = topology.endpoints_met.iter().map(|at| topology.config.endpoints()[*at].join(" → "));
     let lists = topology.config.lists().map(|(key, names)| (key.into(), Datum::texts(names.iter().cloned())));
     Ok(Datum::Record(
@@ -88,7 +87,7 @@ pub(crate) fn info<'a>(plant: &Plant<'a>, pay: Pay<'_>) -> Result<Datum<'a>> {
             meaningless.datum(),
             Datum::texts(pairs),
             Datum::count(topology.ports.arc_count()),
-            Datum::count(dangling),
+            Datum::count(topology.dangling.len()),
             Datum::Map(lists.collect()),
             Datum::texts(topology.problems.iter().cloned()),
         ],

@@ -327,13 +327,11 @@ impl Isolation<'_, '_> {
     /// Edges at the volume whose other end names no node.
     fn find_dangling<G: Guide>(&mut self, guide: &mut G) -> Result<()> {
         let topology = &self.plant.topology;
-        guide.pay(topology.edge_count() as u64 / 16)?;
+        guide.pay(topology.dangling.len() as u64)?;
         let inside: HashSet<NodeId> = self.inside.iter().copied().collect();
-        for (edge, ends) in topology.ends.iter().enumerate().filter(|(_, ends)| ends.contains(&NONE)) {
-            let known = ends.iter().find(|end| inside.contains(*end));
-            if let Some(node) = known.filter(|_| topology.links[edge].has(Link::FLOW)) {
-                self.gaps.push(Gap { kind: "dangling_edge", at: *node, edge: edge as u32 });
-            }
+        for edge in topology.dangling.iter().filter(|edge| topology.links[**edge as usize].has(Link::FLOW)) {
+            let known = topology.ends[*edge as usize].into_iter().find(|end| inside.contains(end));
+            self.gaps.extend(known.map(|node| Gap { kind: "dangling_edge", at: node, edge: *edge }));
         }
         Ok(())
     }

@@ -358,6 +358,7 @@ fn lines(plant: &Plant<'_>, pay: Pay<'_>) -> Result<Vec<Line>> {
     let mut lines: Vec<Line> = Vec::new();
     let mut by_name: HashMap<String, usize> = HashMap::new();
     let mut line_of: HashMap<NodeId, usize> = HashMap::new();
+    let members = flow::Members::of(plant, pay)?;
     for node in (0..topology.node_count() as u32).filter(|node| plant.has_type(*node, Names::LineType)) {
         let name = plant.tag(node).unwrap_or("").to_owned();
         // The same number on two sheets is one line; lines without a number are each their own.
@@ -365,7 +366,7 @@ fn lines(plant: &Plant<'_>, pay: Pay<'_>) -> Result<Vec<Line>> {
         if at == lines.len() {
             lines.push(Line { node: Some(node), name, segments: Vec::new(), edges: Vec::new(), items: Vec::new() });
         }
-        for member in flow::members(plant, node, pay)? {
+        for member in members.all(node, pay)? {
             match plant.has_type(member, Names::SegmentType) {
                 true => lines[at].segments.push(member),
                 false => lines[at].items.push(member),

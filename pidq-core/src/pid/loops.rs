@@ -35,12 +35,13 @@ const LOOP: &[&str] = &[
 /// All loops: those that are nodes, then instruments that are in none by the letters and numbers of their tags.
 pub(crate) fn loops(plant: &Plant<'_>, pay: Pay<'_>) -> Result<Vec<Loop>> {
     let topology = &plant.topology;
+    let groups = flow::Members::of(plant, pay)?;
     let mut found = Vec::new();
     let mut placed: HashSet<NodeId> = HashSet::new();
     for node in 0..topology.node_count() as u32 {
         pay(1)?;
         if plant.has_type(node, Names::LoopType) {
-            let mut members = flow::members(plant, node, pay)?;
+            let mut members = groups.all(node, pay)?;
             members.sort_unstable();
             placed.extend(&members);
             found.push(Loop { node: Some(node), name: name_of(plant, node, &members), members });

@@ -182,10 +182,10 @@ pub(crate) fn equipment_graph<'a>(plant: &Plant<'a>, pay: Pay<'_>) -> Result<Dat
     let rules = rules(Dir::Down, Pass::None);
     let mut space = Space::default();
     let mut rows = Vec::new();
+    let ends: HashSet<NodeId> =
+        nodes.iter().copied().filter(|node| topology.roles[*node as usize] != Role::Equipment).collect();
     for from in &nodes {
         let starts = walk::starts(topology, &rules, &[*from]);
-        let ends: HashSet<NodeId> =
-            nodes.iter().copied().filter(|node| topology.roles[*node as usize] != Role::Equipment).collect();
         let mut fence = Fence { pay, ends: &ends, avoided: &HashSet::new() };
         let steps = walk::walk(topology, &mut space, &starts, &rules, &mut fence)?;
         for step in steps.iter().filter(|step| step.depth > 0 && (step.stops || ends.contains(&step.node))) {

@@ -1,0 +1,198 @@
+//! Walks, routes and parts of random graphs, against the plainest way to find the same.
+
+use pidq::Graph;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use crate::graph::ask;
+
+/// Nodes are numbers; edges are pairs of them.
+fn document(count: usize, edges: &[(usize, usize)]) -> String {
+    let nodes: Vec<Value> = (0..count).map(|id| json!({ "id": id })).collect();
+    let edges: Vec<Value> =
+        edges.iter().enumerate().map(|(id, (from, to))| json!({"id": id, "from": from, "to": to})).collect();
+    json!({ "nodes": nodes, "edges": edges }).to_string()
+}
+
+fn answer(graph: &Graph, query: &str) -> Value {
+    ask(graph, query, "{}").unwrap_or_else(|error| panic!("{query}: {error}"))
+}
+
+/// By node: which nodes can be reached, itself included.
+fn reach(count: usize, edges: &[(usize, usize)]) -> Vec<Vec<bool>> {
+    let mut reached: Vec<Vec<bool>> = (0..count).map(|a| (0..count).map(|b| a == b).collect()).collect();
+    for _ in 0..count {
+        for (from, to) in edges {
+            for row in &mut reached {
+                row[*to] |= row[*from];
+            }
+        }
+    }
+    reached
+}
+
+/// By pair of nodes: the fewest edges between them. Floyd and Warshall.
+fn distances(count: usize, edges: &[(usize, usize)]) -> Vec<Vec<Option<usize>>> {
+    let mut distance: Vec<Vec<Option<usize>>> = vec![vec![None; count]; count];
+    edges.iter().for_each(|(from, to)| distance[*from][*to] = Some(1));
+    (0..count).for_each(|node| distance[node][node] = Some(0));
+    for middle in 0..count {
+        for from in 0..count {
+            for to in 0..count {
+                let through = distance[from][middle].zip(distance[middle][to]).map(|(a, b)| a + b);
+                distance[from][to] = [distance[from][to], through].into_iter().flatten().min();
+            }
+        }
+    }
+    distance
+}
+
+/// The classes of an equivalence, each ascending, in the order of their first members.
+fn classes(count: usize, same: impl Fn(usize, usize) -> bool) -> Vec<Vec<usize>> {
+    let mut classes: Vec<Vec<usize>> = Vec::new();
+    for node in 0..count {
+        match classes.iter_mut().find(|class| same(class[0], node)) {
+            Some(class) => class.push(node),
+            None => classes.push(vec![node]),
+        }
+    }
+    classes
+}
+
+fn both_ways(edges: &[(usize, usize)]) -> Vec<(usize, usize)> {
+    edges.iter().flat_map(|(from, to)| [(*from, *to), (*to, *from)]).collect()
+}
+
+/// How many connected parts there are among the nodes but one.
+fn parts_without(count: usize, edges: &[(usize, usize)], left_out: Option<usize>) -> usize {
+    let kept: Vec<(usize, usize)> =
+        edges.iter().copied().filter(|(from, to)| ![Some(*from), Some(*to)].contains(&left_out)).collect();
+    let reached = reach(count, &both_ways(&kept));
+    let all = classes(count, |a, b| reached[a][b]).len();
+    all - usize::from(left_out.is_some())
+}
+
+/// All ways without a repeated node, as lists of edges: shortest first, then by their edges.
+fn simple_paths(edges: &[(usize, usize)], from: usize, to: usize) -> Vec<Vec<usize>> {
+    let mut found = Vec::new();
+    let mut open = vec![(vec![from], Vec::new())];
+    while let Some((nodes, way)) = open.pop() {
+        let last = *nodes.last().expect("a start");
+        if last == to {
+            found.push(way);
+            continue;
+        }
+        for (id, (_, next)) in edges.iter().enumerate().filter(|(_, (from, _))| *from == last) {
+            if !nodes.contains(next) {
+                open.push(([nodes.as_slice(), &[*next]].concat(), [way.as_slice(), &[id]].concat()));
+            }
+        }
+    }
+    found.sort_by_key(|way: &Vec<usize>| (way.len(), way.clone()));
+    found
+}
+
+/// The circuits without a repeated node, each by its nodes from the smallest on; parallel edges are one.
+fn simple_cycles(count: usize, edges: &[(usize, usize)]) -> Vec<Vec<usize>> {
+    let mut found = std::collections::BTreeSet::new();
+    for start in 0..count {
+        let mut open = vec![vec![start]];
+        while let Some(nodes) = open.pop() {
+            let last = *nodes.last().expect("a start");
+            for (_, next) in edges.iter().filter(|(from, _)| *from == last) {
+                if *next == start {
+                    found.insert(nodes.clone());
+                } else if *next > start && !nodes.contains(next) {
+                    open.push([nodes.as_slice(), &[*next]].concat());
+                }
+            }
+        }
+    }
+    found.into_iter().collect()
+}
+
+fn any_graph() -> impl Strategy<Value = (usize, Vec<(usize, usize)>)> {
+    (1usize..9).prop_flat_map(|count| (Just(count), prop::collection::vec((0..count, 0..count), 0..16)))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn walks_find_what_can_be_reached((count, edges) in any_graph()) {
+        let graph = Graph::from_json(document(count, &edges)).expect("JSON");
+        let reached = reach(count, &edges);
+        let distance = distances(count, &edges);
+        for from in 0..count {
+            let walk = answer(&graph, &format!("trace({from}) | map([.node.id, .depth])"));
+            let mut found: Vec<(u64, u64)> = serde_json::from_value(walk).expect("pairs");
+            prop_assert!(found.windows(2).all(|pair| pair[0].1 <= pair[1].1), "breadth first");
+            found.sort_unstable();
+            let expected: Vec<(u64, u64)> = (0..count).filter(|to| reached[from][*to])
+                .map(|to| (to as u64, distance[from][to].expect("reached") as u64)).collect();
+            prop_assert_eq!(found, expected);
+        }
+    }
+
+    #[test]
+    fn parts_are_those_of_mutual_reach((count, edges) in any_graph()) {
+        let graph = Graph::from_json(document(count, &edges)).expect("JSON");
+        let weak = reach(count, &both_ways(&edges));
+        let strong = reach(count, &edges);
+        let weak_parts = classes(count, |a, b| weak[a][b]);
+        let strong_parts = classes(count, |a, b| strong[a][b] && strong[b][a]);
+        prop_assert_eq!(answer(&graph, "components() | map(map(.id))"), json!(weak_parts));
+        prop_assert_eq!(answer(&graph, "components({edges: true}) | map(map(.id))"), json!(weak_parts));
+        prop_assert_eq!(answer(&graph, "components({strong: true}) | map(map(.id))"), json!(strong_parts));
+        prop_assert_eq!(answer(&graph, "components({strong: true, edges: true}) | map(map(.id))"), json!(strong_parts));
+    }
+
+    #[test]
+    fn a_cut_point_is_one_without_which_more_parts_are_left((count, edges) in any_graph()) {
+        let graph = Graph::from_json(document(count, &edges)).expect("JSON");
+        let whole = parts_without(count, &edges, None);
+        let is_alone = |node: usize| edges.iter().all(|(from, to)| (*from != node && *to != node) || from == to);
+        let cuts: Vec<usize> = (0..count)
+            .filter(|node| parts_without(count, &edges, Some(*node)) > whole - usize::from(is_alone(*node))).collect();
+        prop_assert_eq!(answer(&graph, "cutPoints() | map(.id)"), json!(cuts));
+    }
+
+    #[test]
+    fn routes_are_all_there_in_order((count, edges) in any_graph()) {
+        let graph = Graph::from_json(document(count, &edges)).expect("JSON");
+        let to = count - 1;
+        let all = simple_paths(&edges, 0, to);
+        let found = answer(&graph, &format!("paths(0, {to}, {{limit: 100000}}) | map(.edges | map(.id))"));
+        prop_assert_eq!(&found, &json!(all));
+        let shortest = answer(&graph, &format!("shortestPath(0, {to}) | if(. == null, null, .edges | map(.id))"));
+        prop_assert_eq!(&shortest, &all.first().map_or(Value::Null, |way| json!(way)));
+        let cheapest = answer(&graph, &format!("shortestPath(0, {to}, {{weight: .id + 1}}) | if(. == null, null, .cost)"));
+        let costs = all.iter().map(|way| way.iter().map(|id| id + 1).sum::<usize>());
+        prop_assert_eq!(cheapest.as_f64(), costs.min().map(|cost| cost as f64));
+        prop_assert_eq!(answer(&graph, &format!("reachable(0, {to})")), json!(!all.is_empty()));
+    }
+
+    #[test]
+    fn circuits_are_all_there_once((count, edges) in any_graph()) {
+        let graph = Graph::from_json(document(count, &edges)).expect("JSON");
+        let found = answer(&graph, "cycles({limit: 100000}) | map(.nodes | map(.id))");
+        let mut found: Vec<Vec<usize>> = serde_json::from_value(found).expect("lists");
+        found.sort_unstable();
+        prop_assert_eq!(found, simple_cycles(count, &edges));
+    }
+
+    #[test]
+    fn what_lies_between_is_on_a_walk_that_does_not_come_back((count, edges) in any_graph()) {
+        let graph = Graph::from_json(document(count, &edges)).expect("JSON");
+        let to = count - 1;
+        // A way in: without edges into the start or out of the target.
+        let inner: Vec<(usize, usize)> = edges.iter().copied().filter(|(from, end)| *end != 0 && *from != to).collect();
+        let reached = reach(count, &inner);
+        let mut expected: Vec<usize> = (0..count).filter(|node| reached[0][*node] && reached[*node][to]).collect();
+        if to == 0 { expected = vec![0]; }
+        let found = answer(&graph, &format!("between(0, {to}) | map(.id)"));
+        let mut found: Vec<usize> = serde_json::from_value(found).expect("a list");
+        found.sort_unstable();
+        prop_assert_eq!(found, expected);
+    }
+}

@@ -1,0 +1,267 @@
+//! Questions of engineers to small drawings: isolation first, since a wrong answer there is the worst.
+
+use pidq::{DiffOptions, Graph, JoinBy, Limits, Query, diff, join_sheets};
+
+use crate::drawing::drawing;
+use crate::graph::check_graph;
+
+/// Barriers, open branches as `kind:where`, and whether the isolation is complete.
+fn check_isolation(plant: &str, item: &str, expected: &str) {
+    let shown = "[.barriers | map(.node.id), .unresolved | map(.kind + \":\" + .at.id), .complete]";
+    check_graph(plant, &format!("isolate({item}) | {shown}"), expected);
+}
+
+#[test]
+fn an_item_between_two_valves_is_isolated_by_them() {
+    check_isolation("T-1 → V-1 → P-1 → V-2 → T-2", r#""P-1""#, r#"[["V-1","V-2"],[],true]"#);
+    check_isolation("T-1 → V-1 → S-1 → P-1 → R-1 → V-2 → T-2", r#""P-1""#, r#"[["V-1","V-2"],[],true]"#);
+    check_isolation("T-1 → V-1 → P-1 → B-1", r#""P-1""#, r#"[["V-1","B-1"],[],true]"#);
+}
+
+#[test]
+fn pressure_ignores_arrows_and_check_valves() {
+    check_isolation("T-1 ← V-1 ← P-1 ← V-2 ← T-2", r#""P-1""#, r#"[["V-1","V-2"],[],true]"#);
+    check_isolation("T-1 → CK-1 → P-1 → CK-2 → V-2 → T-2", r#""P-1""#, r#"[["V-2"],["equipment:T-1"],false]"#);
+    check_isolation("T-1 → CK-1 → P-1 → V-2 → T-2", r#""P-1", {acceptOneWay: true}"#, r#"[["CK-1","V-2"],[],true]"#);
+}
+
+#[test]
+fn a_branch_without_a_barrier_is_named() {
+    check_isolation("T-1 → P-1 → V-2 → T-2", r#""P-1""#, r#"[["V-2"],["equipment:T-1"],false]"#);
+    check_isolation("X-1 → P-1 → V-2 → T-2", r#""P-1""#, r#"[["V-2"],["off_page_connector:X-1"],false]"#);
+    check_isolation("O-1 → P-1 → V-2 → T-2", r#""P-1""#, r#"[["V-2"],["open_end:O-1"],false]"#);
+    check_isolation("T-1 → V-1 → J-1 → P-1; J-1 → T-2", r#""P-1""#, r#"[["V-1"],["equipment:T-2"],false]"#);
+}
+
+#[test]
+fn relief_and_control_valves_are_passed_and_named() {
+    let relief = "T-1 → V-1 → D-1 → V-2 → T-2; D-1 → RV-1 → X-1";
+    check_isolation(relief, r#""D-1""#, r#"[["V-1","V-2"],["off_page_connector:X-1"],false]"#);
+    check_graph(relief, r#"isolate("D-1").relief | map(.id)"#, r#"["RV-1"]"#);
+    check_isolation(relief, r#""D-1", {acceptRelief: true}"#, r#"[["V-1","V-2","RV-1"],[],true]"#);
+    let control = "T-1 → V-1 → P-1 → CV-1(fail=closed) → T-2";
+    check_isolation(control, r#""P-1""#, r#"[["V-1"],["equipment:T-2"],false]"#);
+    check_graph(control, r#"isolate("P-1").conditional | map(.id)"#, r#"["CV-1"]"#);
+    check_graph(
+        control,
+        r#"isolate("P-1", {acceptConditional: true}).barriers | map([.node.id, .kind, .fail_action])"#,
+        r#"[["V-1","barrier",null],["CV-1","conditional","closed"]]"#,
+    );
+    check_isolation("T-1 → V-1(actuated=true) → P-1 → V-2 → T-2", r#""P-1""#, r#"[["V-2"],["equipment:T-1"],false]"#);
+}
+
+#[test]
+fn what_the_drawing_lost_makes_an_isolation_incomplete() {
+    check_isolation("T-1 → V-1 → D-1; D-1 → RV-1", r#""D-1""#, r#"[["V-1"],["free_port:RV-1"],false]"#);
+    check_graph(
+        "T-1 → V-1 → D-1; D-1 → RV-1",
+        r#"isolate("D-1").data_gaps | map([.kind, .at.id])"#,
+        r#"[["free_port","RV-1"]]"#,
+    );
+    check_isolation("T-1 → V-1 → D-1; P-1", r#""P-1""#, r#"[[],[],false]"#);
+    check_graph("T-1 → V-1 → D-1; P-1", r#"isolate("P-1").data_gaps | map(.kind)"#, r#"["unconnected"]"#);
+    check_isolation("T-1 → V-1 → D-1; D-1 → S-1", r#""D-1""#, r#"[["V-1"],[],true]"#);
+    check_graph("T-1 → V-1 → D-1; D-1 → S-1", r#"isolate("D-1").dead_ends | map(.id)"#, r#"["S-1"]"#);
+    check_isolation("T-1 → V-1 → D-1.N1; D-1.N2", r#""D-1""#, r#"[["V-1"],[],false]"#);
+    check_isolation("T-1 → V-1 → D-1.N1; I-1 ⇢ D-1.N2", r#""D-1""#, r#"[["V-1"],[],true]"#);
+}
+
+#[test]
+fn branches_keep_their_evidence() {
+    let plant = "T-1 → V-1 → J-1 → D-1.N1; J-1 → D-1.N2; D-1.N3 → V-2(closed) → T-2";
+    check_graph(
+        plant,
+        r#"isolate("D-1").barriers | map([.node.id, .port.id, .path | map(.id), .closed])"#,
+        r#"[["V-2","D-1.N3",["D-1.N3","V-2"],true],["V-1","D-1.N1",["D-1.N1","J-1","V-1"],false]]"#,
+    );
+    let shared = "V-1 → D-1.N1; V-1 → D-1.N2; T-1 → V-1";
+    check_graph(
+        shared,
+        r#"isolate("D-1").barriers | map([.node.id, .ports | map(.id)])"#,
+        r#"[["V-1",["D-1.N1","D-1.N2"]]]"#,
+    );
+}
+
+#[test]
+fn the_method_is_what_is_drawn() {
+    let method = |plant: &str, expected: &str| {
+        check_graph(plant, r#"isolate("P-1").barriers | map([.node.id, .method])"#, expected)
+    };
+    method("P-1 → V-1 → T-1", r#"[["V-1","single"]]"#);
+    method("P-1 → B-1 → T-1", r#"[["B-1","positive"]]"#);
+    method("P-1 → V-1 → V-2 → T-1", r#"[["V-1","double_block"]]"#);
+    method("P-1 → V-1 → J-1 → V-2 → T-1; J-1 → V-3 → O-1", r#"[["V-1","double_block_bleed"]]"#);
+    method("P-1 → J-1 → V-1 → T-1; J-1 → V-3", r#"[["V-1","block_bleed"],["V-3","block_bleed"]]"#);
+    check_graph("P-1 → J-1 → V-1 → T-1; J-1 → V-3 → O-1", r#"bleeds("P-1") | map(.id)"#, r#"["V-3"]"#);
+}
+
+#[test]
+fn the_volume_grows_through_equipment_when_told() {
+    let plant =
+        "T-1 → V-1 → P-1 → E-1.N1@hot; E-1.N2@hot → V-2 → T-2; X-1 → V-3 → E-1.N3@cold; E-1.N4@cold → V-4 → X-2";
+    check_isolation(plant, r#""P-1""#, r#"[["V-1"],["equipment:E-1"],false]"#);
+    check_isolation(plant, r#""P-1", {pass: "zone"}"#, r#"[["V-1","V-2"],[],true]"#);
+    check_isolation(plant, r#""P-1", {pass: "any"}"#, r#"[["V-1","V-2","V-3","V-4"],[],true]"#);
+    check_isolation(plant, r#""P-1", {scope: "grow"}"#, r#"[["V-1","V-2","V-3","V-4"],[],true]"#);
+    check_graph(plant, r#"isolate("P-1", {scope: "grow"}).swallowed | map(.id)"#, r#"["E-1"]"#);
+    check_isolation(plant, r#"["P-1", "E-1"]"#, r#"[["V-1","V-2","V-3","V-4"],[],true]"#);
+    check_isolation(plant, r#""P-1", {barriers: .id == "P-1" or .id == "E-1.N1"}"#, r#"[["V-1","E-1.N1"],[],true]"#);
+}
+
+#[test]
+fn a_long_branch_ends_at_the_limit() {
+    check_isolation("P-1 → S-1 → S-2 → V-1 → T-1", r#""P-1", {depth: 2}"#, r#"[[],["limit:S-2"],false]"#);
+    check_isolation("P-1 → S-1 → S-2 → S-1; S-2 → V-1 → T-1", r#""P-1""#, r#"[["V-1"],[],true]"#);
+}
+
+#[test]
+fn ends_are_told_apart_by_what_is_drawn() {
+    let plant = "T-1 → J-1 → T-2; J-1 → V-1 → O-1; T-2 → J-2 → T-3; J-2 → V-2 → B-1; J-1 → S-1; J-2 → V-3(label=drain)";
+    check_graph(
+        plant,
+        "deadEnds() | map([.at.id, .end.id, .class])",
+        r#"[["J-1","O-1","drain_or_vent"],["J-2","B-1","plugged"],["J-1","S-1","plugged"],["J-2","V-3","drain"]]"#,
+    );
+    check_graph(plant, "drains() | map(.end.id)", r#"["O-1","V-3"]"#);
+    check_graph(plant, "vents() | map(.end.id)", r#"["O-1"]"#);
+    check_graph("S-1 → S-2", "deadEnds() | map([.at, .items | map(.id)])", r#"[[null,["S-2","S-1"]]]"#);
+}
+
+#[test]
+fn a_bypass_is_a_second_way_around() {
+    let plant = "T-1 → J-1 → V-1 → CV-1 → V-2 → J-2 → T-2; J-1 → V-3 → J-2";
+    check_graph(
+        plant,
+        r#"bypasses("CV-1") | map([.from.id, .to.id, .valves | map(.id)])"#,
+        r#"[["V-1","V-2",["V-1","V-3","V-2"]]]"#,
+    );
+    check_graph("T-1 → V-1 → T-2", r#"bypasses("V-1")"#, "[]");
+    check_graph(plant, "cutPoints() | map(.id)", r#"["J-1","J-2"]"#);
+}
+
+#[test]
+fn a_boundary_names_what_leaks_and_what_is_not_needed() {
+    let plant = "X-1 → V-1 → T-1 → V-2 → T-2; T-1 → V-3 → X-2";
+    check_graph(
+        plant,
+        r#"boundary("T-1", ["V-1", "V-2", "V-9"] | filter(. != "V-9")) | [.boundary | map(.id), .leaks | map(.id), .unused]"#,
+        r#"[["V-1","V-2"],["X-2"],[]]"#,
+    );
+    check_graph(
+        plant,
+        r#"boundary("T-1", ["V-1", "V-2", "V-3", "T-2"]) | [.inside | map(.id), .unused | map(.id)]"#,
+        r#"[["T-1"],["T-2"]]"#,
+    );
+}
+
+#[test]
+fn a_review_is_cut_at_equipment() {
+    let plant = "T-1 → V-1 → P-1 → CK-1 → T-2; T-2 → RV-1 → X-1";
+    check_graph(
+        plant,
+        "hazopNodes() | map([.from | map(.id), .to | map(.id), .safeguards | map(.id)])",
+        r#"[[["T-1"],["P-1"],[]],[["P-1"],["T-2"],["CK-1"]],[["T-2"],["X-1"],["RV-1"]]]"#,
+    );
+    check_graph(plant, "hazopNodes({merge: true}) | map(.items | map(.id))", r#"[["V-1","P-1","CK-1"],["RV-1"]]"#);
+    check_graph("T-1 → CV-1 → T-2", r#"hazopNodes({cut: "control"}) | size()"#, "2");
+    check_graph("T-1 → CV-1 → T-2", r#"hazopNodes({cut: "colour"})"#, "PQ1012");
+}
+
+#[test]
+fn loops_say_what_they_lack() {
+    check_graph("I-1", "loops() | map([.loop, .closed])", r#"[["I-1",false]]"#);
+    check_graph("T-1 → CV-1 → T-2", "loops()", "[]");
+}
+
+#[test]
+fn findings_have_codes_and_evidence() {
+    let findings = |plant: &str, rules: &str, expected: &str| {
+        check_graph(plant, &format!("validate({{rules: {rules}}}) | map([.code, .ids, .evidence])"), expected);
+    };
+    findings("S-1 → S-1", r#""G022""#, r#"[["G022",["S-1"],["e1"]]]"#);
+    findings("S-1 → S-2; S-1 → S-2", r#""G023""#, r#"[["G023",["S-1","S-2"],["e1","e2"]]]"#);
+    findings("T-1 → O-1", r#""P101""#, r#"[["P101",["O-1"],["e1"]]]"#);
+    findings(
+        "T-1 → V-1; P-1; D-1.N1",
+        r#"["P102", "P103"]"#,
+        r#"[["P102",["P-1"],[]],["P102",["D-1"],[]],["P103",["D-1.N1"],[]]]"#,
+    );
+    findings("T-1 → J-1; T-2 → J-1; T-3 → J-1", r#""P106""#, r#"[["P106",["J-1"],["e1","e2","e3"]]]"#);
+    findings("T-1 → X-1", r#""P107""#, r#"[["P107",["X-1"],[]]]"#);
+    findings("T-1 → CV-1 → T-2; T-2 → CV-2(fail=open) → T-3", r#""P112""#, r#"[["P112",["CV-1"],[]]]"#);
+    findings("D-1 → V-1 → RV-1 → X-1", r#""relief_path_blocked""#, r#"[["P113",["RV-1","V-1"],[]]]"#);
+    findings("T-1 → P-1 → V-1 → T-2; T-1 → P-2 → CK-1 → T-2", r#""P114""#, r#"[["P114",["P-1","T-2"],[]]]"#);
+    check_graph("S-1 → S-2", r#"validate({rules: "Q"})"#, "PQ1012");
+    check_graph("D-1 → V-1 → RV-1 → X-1", r#"validate() | map(.code) | filter(regex(., "P113"))"#, "[]");
+}
+
+#[test]
+fn a_break_is_legal_where_the_item_is_made_for_it() {
+    let sized = r#"{"nodes":[{"id":"S","class":"strainer"},{"id":"R","class":"reducer"},{"id":"a"},{"id":"b"}],
+        "edges":[{"from":"a","to":"S","size_dn":50},{"from":"S","to":"R","size_dn":80},{"from":"R","to":"b","size_dn":100}]}"#;
+    let graph = Graph::from_json(sized).expect("JSON");
+    let query = r#"breaks("nominal_diameter") | map([.item.id, .values, .legal])"#;
+    let answer = Query::parse(query).and_then(|query| query.to_json(&graph, Limits::default()));
+    assert_eq!(answer.ok().as_deref(), Some(r#"[["S",[50,80],false],["R",[80,100],true]]"#));
+}
+
+#[test]
+fn revisions_differ_in_what_changed() {
+    let old = Graph::from_json(drawing("T-1 → V-1(closed) → P-1 → T-2; S-9 → T-1")).expect("JSON");
+    let new = Graph::from_json(drawing("T-1 → V-1(open) → V-2 → P-1 → T-2")).expect("JSON");
+    let changes: serde_json::Value =
+        serde_json::from_str(&diff(&old, &new, &DiffOptions::default()).expect("both are drawings")).expect("JSON");
+    let ids =
+        |list: &str| changes[list].as_array().expect(list).iter().map(|row| row["id"].clone()).collect::<Vec<_>>();
+    assert_eq!(ids("added"), ["V-2"]);
+    assert_eq!(ids("removed"), ["S-9"]);
+    assert_eq!(
+        changes["changed"].to_string(),
+        r#"[{"id":"V-1","tag":"V-1","field":"normally","before":"closed","after":"open"}]"#
+    );
+    assert_eq!(ids("rewired"), ["T-1", "V-1", "P-1"]);
+    assert_eq!((ids("edges_added").len(), ids("edges_removed").len()), (2, 2));
+    let same = diff(&old, &old, &DiffOptions::default()).expect("a drawing");
+    assert!(same.ends_with(r#""equal":true}"#), "{same}");
+    check_graph("T-1 → V-1", r#"diff($root, $root).equal"#, "true");
+}
+
+#[test]
+fn sheets_are_joined_where_connectors_name_each_other() {
+    let sheet = |name: &str, partner: &str, label: &str, pipe: &str| {
+        format!(
+            r#"{{"nodes":[{{"id":"x","class":"off_page","cross_page":{{"drawing_name":"{partner}","link_label":"{label}"}}}},
+            {{"id":"t","tag":"T-{name}","class":"tank"}}],"edges":[{pipe}],"metadata":{{"drawing_name":"{name}"}}}}"#
+        )
+    };
+    let one = Graph::from_json(sheet("1", "2", "80-ME-48121-S1A", r#"{"from":"t","to":"x"}"#)).expect("JSON");
+    let two = Graph::from_json(sheet("2", "1", "80ME48121S1A", r#"{"from":"x","to":"t"}"#)).expect("JSON");
+    let three = Graph::from_json(sheet("3", "1", "other", r#"{"from":"x","to":"t"}"#)).expect("JSON");
+    let joined = join_sheets(&[&one, &two, &three], JoinBy::Any).expect("drawings");
+    let graph = Graph::from_json(joined).expect("JSON");
+    let ask =
+        |query: &str| Query::parse(query).and_then(|query| query.to_json(&graph, Limits::default())).expect(query);
+    assert_eq!(ask(r#"downstream("T-1") | map(.id)"#), r##"["1#x","2#x","2#t"]"##);
+    assert_eq!(
+        ask(".pid_graph.metadata.joined | [.pairs | map([.from, .to]), .unmatched | map(.id)]"),
+        r##"[[["1#x","2#x"]],["3#x"]]"##
+    );
+    let backward = Graph::from_json(sheet("2", "1", "80ME48121S1A", r#"{"from":"t","to":"x"}"#)).expect("JSON");
+    let joined = join_sheets(&[&one, &backward], JoinBy::Any).expect("drawings");
+    assert!(joined.contains(r#""pairs":[]"#), "an out does not meet an out: {joined}");
+    assert!(join_sheets(&[], JoinBy::Any).is_err());
+}
+
+#[test]
+fn places_are_found_by_their_boxes() {
+    let placed = r#"{nodes: [{id: 1, bbox: [0, 0, 10, 10]}, {id: 2, orig_x: 20, orig_y: 5, orig_bbox_width: 4, orig_bbox_height: 2}, {id: 3}]}"#;
+    let ask =
+        |query: &str, expected: &str| check_graph("S-1", &format!("withGraph({placed}, {query} | map(.id))"), expected);
+    ask("at(5, 5)", "[1]");
+    ask("at(21, 5)", "[2]");
+    ask("at(15, 5)", "[]");
+    ask("within([0, 0, 30, 30])", "[1,2]");
+    ask("within([0, 0, 9, 9])", "[]");
+    ask("near(1, 16)", "[2]");
+    ask("near(1, 14)", "[]");
+}
