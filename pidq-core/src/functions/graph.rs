@@ -12,7 +12,7 @@ use crate::eval::function::{Body, Function, Param};
 use crate::eval::plan::Plan;
 use crate::graph::adjacency::{EdgeId, NONE, NodeId};
 use crate::graph::cycles;
-use crate::graph::parts::{Unions, strong_parts};
+use crate::graph::parts::{Groups, Unions, strong_parts};
 use crate::graph::pattern::{Match, Pattern, Search};
 use crate::graph::plant::Plant;
 use crate::graph::routes::{self, Route};
@@ -331,14 +331,14 @@ fn steps<'a>(cx: &mut Cx<'a>, ask: &Ask<'a>, from: &[NodeId], rules: &Rules) -> 
     let steps = walk::walk(&ask.plant.topology, &mut space, &starts, rules, &mut ask.guide(cx));
     cx.space = space;
     let steps = steps?;
-    check_depth(cx, rules, steps.last())?;
+    check_depth(cx, rules, steps.last().map_or(0, |last| last.depth))?;
     Ok(steps)
 }
 
 /// A walk that was cut off by the limit of the run, and not by an option, is not complete.
-fn check_depth(cx: &Cx<'_>, rules: &Rules, last: Option<&Step>) -> Result<()> {
+fn check_depth(cx: &Cx<'_>, rules: &Rules, depth: u32) -> Result<()> {
     let deepest = cx.limits().depth as u32;
-    if rules.depth < deepest || last.is_none_or(|last| last.depth < deepest) {
+    if rules.depth < deepest || depth < deepest {
         return Ok(());
     }
     let error = Error::new(Code::TooDeep, format!("the walk is longer than {deepest} steps"));
@@ -350,13 +350,31 @@ fn start<'a>(cx: &mut Cx<'a>, ask: &Ask<'a>) -> Result<Vec<NodeId>> {
     ask.nodes(cx, (ask.count() > 0).then_some(0))
 }
 
+/// The nodes of a walk from the nodes of a call, these first.
+fn walked<'a>(cx: &mut Cx<'a>, ask: &Ask<'a>, from: &[NodeId], rules: &Rules) -> Result<Vec<NodeId>> {
+    let topology = &ask.plant.topology;
+    let asks = ["edges", "avoid", "until"].iter().any(|name| ask.option(name).is_some());
+    if asks || !walk::is_plain(topology, rules) {
+        let steps = steps(cx, ask, from, rules)?;
+        return Ok(steps.iter().filter(|step| step.is_shown()).map(|step| step.node).collect());
+    }
+    let starts = walk::starts(topology, rules, from);
+    let mut space = std::mem::take(&mut cx.space);
+    let walked = walk::plain_walk(topology, &mut space, &starts, rules, |units| cx.spend(units));
+    cx.space = space;
+    let (nodes, depth) = walked?;
+    check_depth(cx, rules, depth)?;
+    Ok(nodes)
+}
+
 fn reached<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan], dir: Dir) -> Result<Value<'a>> {
     let ask = Ask::new(cx, input, args)?;
     let rules = ask.rules(cx, dir, Pass::None)?;
     let from = start(cx, &ask)?;
-    let steps = steps(cx, &ask, &from, &rules)?;
-    let found = steps.iter().filter(|step| step.depth > 0 && step.is_shown() && !from.contains(&step.node));
-    let found: Vec<NodeId> = found.map(|step| step.node).collect();
+    let mut found = walked(cx, &ask, &from, &rules)?;
+    let starts: hashbrown::HashSet<NodeId> =
+        walk::starts(&ask.plant.topology, &rules, &from).into_iter().chain(from).collect();
+    found.retain(|node| !starts.contains(node));
     let limit = ask.number(cx, "limit")?;
     check_rows(cx, found.len(), limit)?;
     node_list(cx, &ask.plant, &found)
@@ -405,10 +423,12 @@ fn expand<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Val
 
 /// Some nodes and what a walk finds around them.
 fn around<'a>(cx: &mut Cx<'a>, ask: &Ask<'a>, from: &[NodeId], rules: &Rules) -> Result<Vec<NodeId>> {
-    let steps = steps(cx, ask, from, rules)?;
+    let found = walked(cx, ask, from, rules)?;
+    if found.starts_with(from) {
+        return Ok(found);
+    }
     let given: hashbrown::HashSet<NodeId> = from.iter().copied().collect();
-    let others = steps.iter().filter(|step| step.is_shown() && !given.contains(&step.node));
-    Ok(from.iter().copied().chain(others.map(|step| step.node)).collect())
+    Ok(from.iter().copied().chain(found.into_iter().filter(|node| !given.contains(node))).collect())
 }
 
 /// From where to where: two arguments, or one and the piped value.
@@ -437,10 +457,9 @@ fn reachable<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<
     let ask = Ask::new(cx, input, args)?;
     let (from, to) = from_to(cx, &ask)?;
     let rules = ask.rules(cx, Dir::Down, Pass::Any)?;
-    let steps = steps(cx, &ask, &from, &rules)?;
+    let found = walked(cx, &ask, &from, &rules)?;
     let targets: hashbrown::HashSet<NodeId> = walk::targets(&ask.plant.topology, &to).into_iter().collect();
-    let is_there = from.iter().any(|node| targets.contains(node));
-    Ok(Value::Bool(is_there || steps.iter().any(|step| targets.contains(&step.node))))
+    Ok(Value::Bool(from.iter().chain(&found).any(|node| targets.contains(node))))
 }
 
 fn between<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
@@ -576,13 +595,19 @@ fn components<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result
     let zones = !matches!(ask.option_value(cx, "zones")?, Value::Bool(false));
     let kept = kept_nodes(cx, &ask)?;
     let names = if strong { strong_names(cx, &ask, &kept)? } else { joined_names(cx, &ask, &kept, zones)? };
-    let mut parts: Vec<Vec<NodeId>> = vec![Vec::new(); names.len()];
-    for node in (0..names.len()).filter(|node| kept[*node]) {
-        parts[names[node] as usize].push(node as u32);
+    let names: Vec<Option<u32>> = names.into_iter().zip(&kept).map(|(name, kept)| kept.then_some(name)).collect();
+    let mut parts: Vec<Option<u32>> = vec![None; names.len()];
+    // A part may be named by a node that is not kept: the first that is counts.
+    let mut renamed = names;
+    for (node, name) in renamed.iter_mut().enumerate() {
+        *name = name.map(|name| *parts[name as usize].get_or_insert(node as u32));
     }
-    parts.retain(|part| !part.is_empty());
-    parts.sort_unstable_by_key(|part| part[0]);
-    answer(cx, &ask.plant, Datum::List(parts.into_iter().map(Datum::Nodes).collect()))
+    let base = cx.mark();
+    for part in Groups::new(&renamed).iter() {
+        let part = node_list(cx, &ask.plant, part)?;
+        cx.push(part)?;
+    }
+    cx.list(base)
 }
 
 /// The nodes that the option `nodes` keeps.

@@ -131,10 +131,42 @@ pub(crate) fn strong_parts(net: &impl Net, pay: Pay<'_>) -> Result<Vec<u32>> {
     Ok(smallest_of(&rank))
 }
 
-/// By number: the smallest number that has the same name.
-fn smallest_of(names: &[u32]) -> Vec<u32> {
-    let mut first: hashbrown::HashMap<u32, u32> = hashbrown::HashMap::new();
-    names.iter().zip(0..).map(|(name, number)| *first.entry(*name).or_insert(number)).collect()
+/// By number: the smallest number of its part, where parts are counted down from the top.
+fn smallest_of(ranks: &[u32]) -> Vec<u32> {
+    let mut first = vec![NONE; ranks.len()];
+    let part = |rank: u32| (NONE - 1 - rank) as usize;
+    for (rank, number) in ranks.iter().zip(0..ranks.len() as u32).rev() {
+        first[part(*rank)] = number;
+    }
+    ranks.iter().map(|rank| first[part(*rank)]).collect()
+}
+
+/// The numbers of each part, ascending; parts in the order of their smallest numbers, by which they are named.
+pub(crate) struct Groups {
+    first: Vec<u32>,
+    members: Vec<u32>,
+}
+
+impl Groups {
+    /// By number: the name of its part, or nothing where it is in none.
+    pub fn new(names: &[Option<u32>]) -> Groups {
+        let mut first = vec![0u32; names.len() + 1];
+        names.iter().flatten().for_each(|name| first[*name as usize + 1] += 1);
+        (0..names.len()).for_each(|at| first[at + 1] += first[at]);
+        let mut next = first.clone();
+        let mut members = vec![0; first[names.len()] as usize];
+        for (number, name) in names.iter().enumerate() {
+            let Some(name) = name else { continue };
+            members[next[*name as usize] as usize] = number as u32;
+            next[*name as usize] += 1;
+        }
+        Groups { first, members }
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &[u32]> {
+        let ranges = self.first.windows(2).filter(|pair| pair[0] < pair[1]);
+        ranges.map(|pair| &self.members[pair[0] as usize..pair[1] as usize])
+    }
 }
 
 /// The numbers without which a connected part would fall apart. Hopcroft and Tarjan 1973, iterative.

@@ -159,6 +159,42 @@ pub(crate) fn walk<G: Guide>(
     Ok(steps)
 }
 
+/// The nodes that [`walk`] finds where nothing has to be asked and no port is passed, and how deep it went.
+///
+/// Hot: touches the table and the stamps, and nothing else.
+pub(crate) fn plain_walk(
+    topology: &Topology,
+    space: &mut Space,
+    starts: &[NodeId],
+    rules: &Rules,
+    mut pay: impl FnMut(u64) -> Result<()>,
+) -> Result<(Vec<NodeId>, u32)> {
+    space.begin(topology.node_count());
+    let table = topology.table(rules.over, rules.dir);
+    let mut nodes: Vec<NodeId> = starts.iter().copied().filter(|start| space.enter(*start)).collect();
+    let (first, ends) = (nodes.len(), rules.pass == Pass::None);
+    let (mut at, mut depth, mut level_end) = (0, 0, first);
+    while at < nodes.len() && depth < rules.depth {
+        let node = nodes[at];
+        let neighbours = table.nodes(node);
+        pay(1 + neighbours.len() as u64)?;
+        if at < first || !ends || !topology.is_equipment(node) {
+            nodes.extend(neighbours.iter().copied().filter(|next| space.enter(*next)));
+        }
+        at += 1;
+        if at == level_end && level_end < nodes.len() {
+            depth += 1;
+            level_end = nodes.len();
+        }
+    }
+    Ok((nodes, depth))
+}
+
+/// Whether [`plain_walk`] finds what [`walk`] does, for a guide that only pays.
+pub(crate) fn is_plain(topology: &Topology, rules: &Rules) -> bool {
+    rules.pass == Pass::None || topology.ports.arc_count() == 0
+}
+
 struct Walker<'t> {
     topology: &'t Topology,
     table: &'t Adjacency,
@@ -186,7 +222,7 @@ impl Walker<'_> {
             let depth = step.depth + 1;
             steps.push(Step { node, via: edge, from: at, depth, stops, assumed, inside: Inside::No });
         }
-        self.enter_equipment(at, steps, space, guide)
+        if self.rules.pass == Pass::None { Ok(()) } else { self.enter_equipment(at, steps, space, guide) }
     }
 
     /// Whether a branch ends at a node by what it is.
