@@ -91,6 +91,14 @@ impl Way {
     }
 }
 
+/// What a run had before a part of it that may be taken back.
+struct Before {
+    collected: usize,
+    bound: usize,
+    held: usize,
+    capacity: usize,
+}
+
 /// Where the fuel stood when a call began.
 struct Entry {
     started: u64,
@@ -259,16 +267,30 @@ impl<'a> Cx<'a> {
     /// Evaluates a part of the query whose error may be caught: what it had collected, bound and held until then is
     /// given back. What it spent stays spent.
     pub(crate) fn attempt(&mut self, plan: &'a Plan, input: Value<'a>) -> Result<Value<'a>> {
-        let (collected, bound) = (self.stack.len(), self.variables.len());
-        let (held, capacity) = (self.held, self.stack.capacity());
+        let before = self.before();
         let result = self.eval(plan, input);
         if result.is_err() {
-            self.stack.truncate(collected);
-            self.variables.truncate(bound);
-            let kept = held + (self.stack.capacity() - capacity) * size_of::<Value<'_>>();
-            self.release(self.held.saturating_sub(kept));
+            self.give_back(before);
         }
         result
+    }
+
+    /// What was collected, bound and held until now.
+    fn before(&self) -> Before {
+        Before {
+            collected: self.stack.len(),
+            bound: self.variables.len(),
+            held: self.held,
+            capacity: self.stack.capacity(),
+        }
+    }
+
+    /// Gives back what was collected, bound and held since; the room of the stack stays, and stays counted.
+    fn give_back(&mut self, before: Before) {
+        self.stack.truncate(before.collected);
+        self.variables.truncate(before.bound);
+        let kept = before.held + (self.stack.capacity() - before.capacity) * size_of::<Value<'_>>();
+        self.release(self.held.saturating_sub(kept));
     }
 
     fn pipe(&mut self, stages: &'a [Stage], input: Value<'a>) -> Result<Value<'a>> {

@@ -69,7 +69,7 @@ fn a_folder_is_imported_whole_and_only_unreadable_files_are_failures() {
     let folder = folder.with("bad.xml", "<PlantModel>");
     folder.check(&["import", "."], 2, "PQ6001");
     folder.check(&["import", "."], 2, "2 of 3 files");
-    folder.check(&["import", "nothing.xml"], 2, "cannot read `nothing.xml`");
+    folder.check(&["import", "nothing.xml"], 2, "there is no file `nothing.xml`");
     folder.check(&["import", "notes.txt"], 2, "cannot tell the format");
     folder.check(&["import", "--from", "dwg", "a.xml"], 2, "PQ6009");
     fs::create_dir(folder.0.join("empty")).expect("a folder");

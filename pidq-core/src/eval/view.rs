@@ -42,15 +42,13 @@ impl<'a> Cx<'a> {
     /// items have to be taken one by one, and what was spent is given back.
     pub(crate) fn together<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<Option<T>>) -> Option<T> {
         let (used, inner_fuel) = (self.used, self.inner_fuel);
-        let (collected, bound, held) = (self.stack.len(), self.variables.len(), self.held);
+        let before = self.before();
         let result = work(self);
         if let Ok(Some(done)) = result {
             return Some(done);
         }
         (self.used, self.inner_fuel) = (used, inner_fuel);
-        self.stack.truncate(collected);
-        self.variables.truncate(bound);
-        self.release(self.held.saturating_sub(held));
+        self.give_back(before);
         None
     }
 }
