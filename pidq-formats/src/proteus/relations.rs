@@ -41,11 +41,49 @@ pub fn add(plant: &mut Plant<'_>) {
     let short = short_ids(plant);
     for index in 0..plant.tree.elements.len() {
         let element = &plant.tree.elements[index];
-        let Some(owner) = element.parent.filter(|_| element.name == "Association").and_then(|it| subject(plant, it))
-        else {
-            continue;
-        };
-        add_association(plant, &owner, element, &short);
+        let Some(parent) = element.parent else { continue };
+        match (element.name.as_str(), subject(plant, parent)) {
+            ("Association", Some(own)) => add_association(plant, &own, element, &short),
+            ("Association", None) => tell_lost(plant, parent, element),
+            ("Connection", own) => add_connection(plant, own, parent, element),
+            _ => {}
+        }
+    }
+}
+
+/// A relation of a signal line, or of nothing, has no node to begin at. Ends of signal lines were read before.
+fn tell_lost(plant: &mut Plant<'_>, parent: usize, association: &Element) {
+    let words = association.get("Type").unwrap_or("is associated with");
+    if WORDS.iter().any(|(text, says)| *text == words && matches!(says, Says::Signal)) {
+        return;
+    }
+    let it = &plant.tree.elements[parent];
+    let id = it.get("ID").unwrap_or(&it.name).to_owned();
+    let other = association.get("ItemID").or(association.get("TagName")).unwrap_or("nothing");
+    plant.draft.find(Finding::UnresolvedMembership, format!("`{id}` {words} `{other}`, but is no node"), &[&id, other]);
+}
+
+/// A connection outside of segments and signal lines: of a line it is a pipe, of anything else a relation.
+fn add_connection(plant: &mut Plant<'_>, own: Option<String>, parent: usize, connection: &Element) {
+    let place = plant.tree.elements[parent].name.as_str();
+    let is_signal = plant.becomes(parent) == Some(kinds::Use::Signal);
+    if place == "PipingNetworkSegment" || is_signal {
+        return;
+    }
+    let named =
+        |name| connection.get(name).map(|id| plant.lookup(id).map_or(id, |item| &plant.items[item].id).to_owned());
+    let [from, to] = ["FromID", "ToID"].map(|name| named(name).or(own.clone()));
+    match (from, to) {
+        (Some(from), Some(to)) if from != to && place == "PipingNetworkSystem" => {
+            plant.relate("physically_connected_to", None, &from, &to);
+        }
+        (Some(from), Some(to)) if from != to => {
+            plant.relate("associated_with", Some("association.is_connected_to"), &from, &to);
+        }
+        _ => {
+            let message = format!("a connection of `{}` joins nothing", own.as_deref().unwrap_or(place));
+            plant.draft.find(Finding::UnresolvedMembership, message, &[]);
+        }
     }
 }
 

@@ -215,6 +215,20 @@ fn ids_that_come_twice_are_kept_apart() {
 }
 
 #[test]
+fn connections_and_relations_in_odd_places_are_not_lost() {
+    let imported = import(
+        "<PlantModel><Equipment ID='A'><Connection ToID='B'/><Connection/></Equipment><Equipment ID='B'/>\
+         <PipingNetworkSystem ID='L'><Connection FromID='A' ToID='B'/></PipingNetworkSystem>\
+         <InformationFlow ID='I'><Association Type='is a part of' ItemID='L'/></InformationFlow></PlantModel>",
+    );
+    let graph = graph(&imported);
+    assert!(edges(&graph, "is_connected_to").contains("A > B"));
+    assert!(edges(&graph, "physically_connected_to").contains("A > B"));
+    let lost = imported.diagnostics.iter().filter(|one| one.finding == Finding::UnresolvedMembership).count();
+    assert_eq!(lost, 2);
+}
+
+#[test]
 fn version_3_3_names_members_by_short_ids() {
     let graph = graph(&import(
         "<PlantModel><PlantInformation SchemaVersion='3.3.3'/><InstrumentComponent ID='SP12345678' TagName='LI 1'/>\

@@ -191,7 +191,8 @@ fn label_lines(cast: &Cast<'_, '_>, scene: &Scene, occupied: &mut Occupied, labe
         let text = cut(line);
         let size = 7.5 * scene.scale.max(0.7);
         let half = (text.chars().count() as f64 * size * LETTER / 2.0, size * 0.6);
-        let best = list.iter().take(12).find_map(|stretch| along(stretch, half, occupied));
+        let near = |away: f64| list.iter().take(12).find_map(|stretch| along(stretch, half, away, occupied));
+        let best = [0.0, 11.0, 22.0].into_iter().find_map(near);
         let fallback = list.first().map(|(a, b)| (((a.0 + b.0) / 2.0, (a.1 + b.1) / 2.0 - half.1 - 2.0), false));
         let Some((at, is_upright)) = best.or(fallback) else { continue };
         let (w, h) = if is_upright { (half.1, half.0) } else { half };
@@ -201,15 +202,13 @@ fn label_lines(cast: &Cast<'_, '_>, scene: &Scene, occupied: &mut Occupied, labe
 }
 
 /// A free place along a stretch: on one side or the other, in the middle or nearer to an end.
-fn along((a, b): &(Point, Point), half: (f64, f64), occupied: &Occupied) -> Option<(Point, bool)> {
+fn along((a, b): &(Point, Point), half: (f64, f64), further: f64, occupied: &Occupied) -> Option<(Point, bool)> {
     let is_upright = (a.0 - b.0).abs() < (a.1 - b.1).abs();
     let (w, h) = if is_upright { (half.1, half.0) } else { half };
     let candidates = [0.5, 0.35, 0.65, 0.2, 0.8].into_iter().flat_map(|part| {
         let (x, y) = (a.0 + (b.0 - a.0) * part, a.1 + (b.1 - a.1) * part);
-        [0.0, 11.0, 22.0].into_iter().flat_map(move |further| {
-            let away = half.1 + 2.0 + further;
-            if is_upright { [(x - away, y), (x + away, y)] } else { [(x, y - away), (x, y + away)] }
-        })
+        let away = half.1 + 2.0 + further;
+        if is_upright { [(x - away, y), (x + away, y)] } else { [(x, y - away), (x, y + away)] }
     });
     let free = |at: &Point| occupied.is_free([at.0 - w, at.1 - h, at.0 + w, at.1 + h]);
     candidates.into_iter().find(free).map(|at| (at, is_upright))
