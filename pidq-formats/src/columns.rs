@@ -4,6 +4,8 @@ use std::collections::HashMap;
 
 use pidq_core::{Array, Object, Value};
 
+use crate::error::{Code, Error, Result};
+
 /// The columns of a list of objects.
 #[derive(Default)]
 pub struct Columns<'a> {
@@ -32,16 +34,28 @@ pub enum Kind {
     Json,
 }
 
+/// Cells of a table. Objects that share no keys would make a table of the square of their number.
+const MAX_CELLS: usize = 50_000_000;
+
 impl<'a> Columns<'a> {
     /// The columns of rows.
-    pub fn of(rows: impl Iterator<Item = Object<'a>>) -> Columns<'a> {
+    ///
+    /// # Errors
+    /// `PQ6007` when the table would have too many cells.
+    pub fn of(rows: impl Iterator<Item = Object<'a>>) -> Result<Columns<'a>> {
         let mut columns = Columns::default();
+        let mut count = 0_usize;
         for row in rows {
+            count += 1;
             for (key, value) in row.iter() {
                 columns.add(key, kind(value));
             }
         }
-        columns
+        if count.saturating_mul(columns.list.len()) > MAX_CELLS {
+            let message = format!("the table would have more than {MAX_CELLS} cells: its objects share too few keys");
+            return Err(Error::new(Code::TooLarge, message));
+        }
+        Ok(columns)
     }
 
     fn add(&mut self, key: &'a str, kind: Kind) {

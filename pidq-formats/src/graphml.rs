@@ -19,9 +19,9 @@ const JSON_TYPE: &str = "json";
 /// Writes a graph.
 pub fn write(value: Value<'_>) -> Result<Vec<Vec<u8>>> {
     let model = Model::of(value)?;
-    let nodes = Columns::of(model.nodes.iter().map(|node| node.fields));
-    let edges = Columns::of(model.edges.iter().map(|edge| edge.fields));
-    let metadata = Columns::of(model.metadata.into_iter());
+    let nodes = Columns::of(model.nodes.iter().map(|node| node.fields))?;
+    let edges = Columns::of(model.edges.iter().map(|edge| edge.fields))?;
+    let metadata = Columns::of(model.metadata.into_iter())?;
     let mut out = String::from(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\" \
          xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" xsi:schemaLocation=\"http://graphml.graphdrawing.org/xmlns \

@@ -1,6 +1,6 @@
 //! Mermaid flowchart: for README files and issues, where pictures are drawn from text.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
 
 use pidq_core::Value;
@@ -22,13 +22,14 @@ pub fn write(value: Value<'_>) -> Result<Vec<Vec<u8>>> {
     for (number, (name, members)) in clusters.iter().enumerate() {
         write_cluster(&mut out, &model, number, name, members);
     }
+    let ghosts: HashMap<&str, usize> = model.ghosts.iter().enumerate().map(|(n, ghost)| (ghost.as_str(), n)).collect();
     for edge in model.edges.iter().filter(|edge| outline.shows(edge)) {
         let arrow = match edge.purpose() {
             Purpose::Flow => "-->",
             Purpose::Part => "---",
             Purpose::Signal | Purpose::Member | Purpose::Other => "-.->",
         };
-        let _ = writeln!(out, "  {} {arrow} {}", name(&model, &edge.from), name(&model, &edge.to));
+        let _ = writeln!(out, "  {} {arrow} {}", name(&ghosts, &edge.from), name(&ghosts, &edge.to));
     }
     Ok(vec![out.into_bytes()])
 }
@@ -48,11 +49,11 @@ fn write_cluster(out: &mut String, model: &Model<'_>, number: usize, name: &str,
 }
 
 /// The number of a node, or a box for an end that names none.
-fn name(model: &Model<'_>, end: &End) -> String {
+fn name(ghosts: &HashMap<&str, usize>, end: &End) -> String {
     match end.node {
         Some(index) => format!("n{index}"),
         None => {
-            let number = model.ghosts.iter().position(|ghost| *ghost == end.name).unwrap_or(model.ghosts.len());
+            let number = ghosts.get(end.name.as_str()).copied().unwrap_or(ghosts.len());
             format!("g{number}[\"{}\"]", escape(&end.name))
         }
     }

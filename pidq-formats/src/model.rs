@@ -132,6 +132,7 @@ fn objects<'a>(list: Array<'a>) -> impl Iterator<Item = Object<'a>> {
 #[derive(Default)]
 struct Names {
     taken: HashSet<String>,
+    numbers: HashMap<String, usize>,
     of_id: HashMap<String, (usize, String)>,
     count: usize,
 }
@@ -150,13 +151,18 @@ impl Names {
     }
 
     fn free(&mut self, wanted: String) -> String {
-        let mut name = wanted.clone();
-        let mut n = 2;
-        while !self.taken.insert(name.clone()) {
-            name = format!("{wanted}#{n}");
-            n += 1;
+        if self.taken.insert(wanted.clone()) {
+            return wanted;
         }
-        name
+        // Numbers go on where they stopped, so that many equal ids do not take the square of their number.
+        let number = self.numbers.entry(wanted.clone()).or_insert(1);
+        loop {
+            *number += 1;
+            let name = format!("{wanted}#{number}");
+            if self.taken.insert(name.clone()) {
+                return name;
+            }
+        }
     }
 
     fn edge<'a>(&mut self, fields: Object<'a>, ghosts: &mut Vec<String>) -> Edge<'a> {

@@ -7,6 +7,8 @@ pub struct Outline {
     shown: Vec<bool>,
     /// The equipment that a port or part belongs to.
     pub owner: Vec<Option<usize>>,
+    /// Whether a node has parts.
+    pub owns: Vec<bool>,
 }
 
 impl Outline {
@@ -15,12 +17,14 @@ impl Outline {
         let is_all_groups = model.nodes.iter().all(|node| node.is_group());
         let shown = model.nodes.iter().map(|node| is_all_groups || !node.is_group()).collect();
         let mut owner = vec![None; model.nodes.len()];
+        let mut owns = vec![false; model.nodes.len()];
         for edge in model.edges.iter().filter(|edge| edge.purpose() == Purpose::Part) {
             if let (Some(from), Some(to)) = (edge.from.node, edge.to.node) {
                 owner[to] = Some(from);
+                owns[from] = true;
             }
         }
-        Outline { shown, owner }
+        Outline { shown, owner, owns }
     }
 
     /// The nodes that are shown, in the order of the document.
@@ -43,7 +47,7 @@ impl Outline {
 /// The frame around a node: its equipment, or its line, or none.
 pub fn cluster_of(model: &Model<'_>, outline: &Outline, index: usize) -> String {
     let owner = outline.owner[index].map(|owner| &model.nodes[owner]);
-    let owns = outline.owner.contains(&Some(index)).then(|| &model.nodes[index]);
+    let owns = outline.owns[index].then(|| &model.nodes[index]);
     if let Some(equipment) = owner.or(owns) {
         return equipment.title();
     }

@@ -43,9 +43,9 @@ fn uncell(text: &str) -> &str {
 pub fn write_table(value: Value<'_>) -> Result<Vec<Vec<u8>>> {
     let mut csv = csv::Writer::from_writer(Vec::new());
     match value {
-        Value::Object(object) => write_rows(&mut csv, &Columns::of([object].into_iter()), [object].into_iter())?,
+        Value::Object(object) => write_rows(&mut csv, &Columns::of([object].into_iter())?, [object].into_iter())?,
         Value::Array(list) if list.iter().all(|item| matches!(item, Value::Object(_))) => {
-            write_rows(&mut csv, &Columns::of(rows(list)), rows(list))?;
+            write_rows(&mut csv, &Columns::of(rows(list))?, rows(list))?;
         }
         Value::Array(list) => {
             row(&mut csv, ["value".to_owned()])?;
@@ -60,10 +60,10 @@ pub fn write_table(value: Value<'_>) -> Result<Vec<Vec<u8>>> {
 pub fn write_pair(value: Value<'_>) -> Result<Vec<Vec<u8>>> {
     let model = Model::of(value)?;
     let mut nodes = csv::Writer::from_writer(Vec::new());
-    let columns = Columns::of(model.nodes.iter().map(|node| node.fields));
+    let columns = Columns::of(model.nodes.iter().map(|node| node.fields))?;
     write_rows(&mut nodes, &columns, model.nodes.iter().map(|node| node.fields))?;
     let mut edges = csv::Writer::from_writer(Vec::new());
-    let all = Columns::of(model.edges.iter().map(|edge| edge.fields));
+    let all = Columns::of(model.edges.iter().map(|edge| edge.fields))?;
     // The ends come first, under the names that this format has for them.
     let others: Vec<&str> = all.list.iter().map(|column| column.key).filter(|key| !is_end(key)).collect();
     row(&mut edges, ["from", "to"].into_iter().chain(others.iter().copied()))?;
@@ -83,7 +83,7 @@ fn is_end(key: &str) -> bool {
 pub fn write_neo4j(value: Value<'_>) -> Result<Vec<Vec<u8>>> {
     let model = Model::of(value)?;
     let mut nodes = csv::Writer::from_writer(Vec::new());
-    let columns = Columns::of(model.nodes.iter().map(|node| node.fields));
+    let columns = Columns::of(model.nodes.iter().map(|node| node.fields))?;
     row(&mut nodes, [":ID".to_owned(), ":LABEL".into()].into_iter().chain(columns.list.iter().map(property)))?;
     for node in &model.nodes {
         let own = [node.name.clone(), labels(node.fields)];
@@ -94,7 +94,7 @@ pub fn write_neo4j(value: Value<'_>) -> Result<Vec<Vec<u8>>> {
         row(&mut nodes, [ghost.clone(), "missing".into()].into_iter().chain(blanks))?;
     }
     let mut edges = csv::Writer::from_writer(Vec::new());
-    let columns = Columns::of(model.edges.iter().map(|edge| edge.fields));
+    let columns = Columns::of(model.edges.iter().map(|edge| edge.fields))?;
     let own = [":START_ID", ":END_ID", ":TYPE"].map(str::to_owned);
     row(&mut edges, own.into_iter().chain(columns.list.iter().map(property)))?;
     for edge in &model.edges {

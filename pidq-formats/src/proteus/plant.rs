@@ -18,6 +18,8 @@ pub struct Plant<'t> {
     of_element: Vec<Option<usize>>,
     /// What an id means. An id that came twice means the first.
     ids: HashMap<String, Meaning>,
+    /// The last number that an id got behind it.
+    numbers: HashMap<String, usize>,
     /// Edges without an id, so that both sides of a relation give one.
     told: HashSet<(String, String, String)>,
 }
@@ -50,6 +52,7 @@ impl<'t> Plant<'t> {
             draft: Draft::default(),
             of_element: vec![None; tree.elements.len()],
             ids: HashMap::new(),
+            numbers: HashMap::new(),
             told: HashSet::new(),
         }
     }
@@ -96,11 +99,19 @@ impl<'t> Plant<'t> {
         id
     }
 
-    fn free_id(&self, wanted: &str) -> String {
+    /// Numbers go on where they stopped: an id that comes a million times takes a million steps, not their square.
+    fn free_id(&mut self, wanted: &str) -> String {
         if !self.ids.contains_key(wanted) {
             return wanted.to_owned();
         }
-        (2..).map(|n| format!("{wanted}#{n}")).find(|id| !self.ids.contains_key(id)).unwrap_or_default()
+        let number = self.numbers.entry(wanted.to_owned()).or_insert(1);
+        loop {
+            *number += 1;
+            let id = format!("{wanted}#{number}");
+            if !self.ids.contains_key(&id) {
+                return id;
+            }
+        }
     }
 
     /// Lets an element, and the id that the file knows it by, mean an item.

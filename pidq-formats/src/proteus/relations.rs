@@ -160,9 +160,10 @@ fn short_ids(plant: &Plant<'_>) -> HashMap<String, usize> {
 /// The nodes of the items that a component of an actuating system operates: those that its sisters refer to.
 pub fn operated_by(plant: &Plant<'_>, actuator: usize) -> Vec<usize> {
     let Some(system) = plant.items[actuator].parent else { return Vec::new() };
-    let is_system = plant.element(system).name.starts_with("Actuating");
-    let sisters = plant.items.iter().filter(|item| is_system && item.parent == Some(system));
-    let elements: Vec<usize> = sisters.map(|item| item.element).collect();
+    if !plant.element(system).name.starts_with("Actuating") {
+        return Vec::new();
+    }
+    let elements: Vec<usize> = plant.tree.children(plant.items[system].element).map(|(child, _)| child).collect();
     let references = elements.iter().flat_map(|element| plant.tree.named(*element, "Association"));
     let ids = references.filter(|(_, it)| it.get("Type") == Some("refers to")).filter_map(|(_, it)| it.get("ItemID"));
     ids.filter_map(|id| plant.lookup(id)).collect()

@@ -1,6 +1,8 @@
 //! Segments → pipe edges. A segment's `Connection` names its two ends; its items lie between them in the order of the
 //! flow; an end that is missing is an open end.
 
+use std::cmp::Reverse;
+
 use crate::import::Finding;
 use crate::json::{Fields, Json};
 use crate::xml::Element;
@@ -100,13 +102,16 @@ fn known_places(plant: &Plant<'_>, items: &[usize], connection: &Element) -> Vec
     items.iter().copied().chain(ends).filter_map(|item| place(plant, item)).collect()
 }
 
+/// Pairs of centre lines and pipes that are compared. A segment has a dozen of each.
+const MAX_PAIRS: usize = 1_000_000;
+
 /// Ends of centre lines, those first that are farthest from everything known: a pipe that is open ends there. The lines are
 /// not always drawn in the direction of the flow.
 fn tips(lines: &[Vec<Point>], known: &[Point]) -> Vec<Point> {
     let mut tips: Vec<Point> =
         lines.iter().flat_map(|line| line.first().into_iter().chain(line.last()).cloned()).collect();
     let gap = |point: &Point| known.iter().map(|other| gap(point, other)).fold(f64::INFINITY, f64::min);
-    tips.sort_by(|a, b| gap(b).total_cmp(&gap(a)));
+    tips.sort_by_cached_key(|tip| Reverse(gap(tip).to_bits()));
     tips
 }
 
@@ -237,11 +242,13 @@ fn add_geometry(edge: &mut Fields, from: &Stop, to: &Stop, path: Vec<Point>) {
 fn share_out(lines: Vec<Vec<Point>>, stops: &[Stop]) -> Vec<Vec<Point>> {
     let edges = stops.len().saturating_sub(1);
     let in_order = lines.len() == edges;
+    let is_small = lines.len().saturating_mul(edges) <= MAX_PAIRS;
     let mut paths = vec![Vec::new(); edges];
     for (index, mut line) in lines.into_iter().enumerate() {
         let cost = |line: &[Point], edge: usize| distance(line, &stops[edge], &stops[edge + 1]);
         let reversed: Vec<Point> = line.iter().rev().cloned().collect();
-        let nearest = (0..edges).min_by(|a, b| {
+        let near = if is_small { 0..edges } else { 0..0 };
+        let nearest = near.min_by(|a, b| {
             let either = |edge: usize| cost(&line, edge).min(cost(&reversed, edge));
             either(*a).total_cmp(&either(*b))
         });

@@ -1,6 +1,8 @@
 //! Signal lines → edges. What a line joins is told by associations on either side; what it is drawn between, by its
 //! connection. Where the two differ the first counts, and the second is kept beside it.
 
+use std::collections::HashMap;
+
 use crate::import::Finding;
 use crate::json::{Fields, Json};
 use crate::xml::Element;
@@ -19,11 +21,11 @@ pub fn add(plant: &mut Plant<'_>) {
     }
 }
 
-/// `(element of the line, whether its start, id of the item)`, as the items tell it.
-type Told = Vec<(usize, bool, String)>;
+/// The item at an end of a line, by the element of the line and whether it is its start, as the items tell it.
+type Told = HashMap<(usize, bool), String>;
 
 fn told_by_items(plant: &Plant<'_>) -> Told {
-    let mut told = Vec::new();
+    let mut told = Told::new();
     for (item, element) in plant.items.iter().map(|item| (item, item.element)) {
         for (_, association) in plant.tree.named(element, "Association") {
             let is_start = match association.get("Type") {
@@ -32,7 +34,7 @@ fn told_by_items(plant: &Plant<'_>) -> Told {
                 _ => continue,
             };
             if let Some(Meaning::Signal(line)) = association.get("ItemID").and_then(|id| plant.meaning(id)) {
-                told.push((line, is_start, item.id.clone()));
+                told.entry((line, is_start)).or_insert_with(|| item.id.clone());
             }
         }
     }
@@ -88,9 +90,7 @@ fn logical_end(plant: &Plant<'_>, element: usize, is_start: bool, told: &Told) -
     let word = if is_start { "has logical start" } else { "has logical end" };
     let mut own = plant.tree.named(element, "Association").filter(|(_, it)| it.get("Type") == Some(word));
     let named = own.find_map(|(_, it)| it.get("ItemID")).map(str::to_owned);
-    named.or_else(|| {
-        told.iter().find(|(line, start, _)| *line == element && *start == is_start).map(|one| one.2.clone())
-    })
+    named.or_else(|| told.get(&(element, is_start)).cloned())
 }
 
 /// The id of the node at an end.

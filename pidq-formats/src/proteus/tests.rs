@@ -279,6 +279,19 @@ fn the_encoding_of_the_file_does_not_matter() {
     }
 }
 
+#[test]
+fn what_grows_in_one_place_takes_no_square_of_its_number() {
+    const MANY: usize = 6_000;
+    let twice = "<PipingComponent ID='A'/>".repeat(MANY);
+    let line = "<CenterLine><Coordinate X='1' Y='2'/><Coordinate X='3' Y='4'/></CenterLine>".repeat(MANY / 2);
+    let imported = segment(&format!("{twice}{line}<Connection FromID='A'/>"));
+    assert_eq!((imported.nodes, imported.diagnostics.len()), (MANY + 3, MANY));
+    let graph = pidq_core::Graph::from_json(imported.json).expect("it is JSON");
+    for format in crate::FORMATS.iter().filter(|format| format.write.is_some() && format.name != "csv") {
+        format.export(graph.root()).expect("it can be written");
+    }
+}
+
 /// The real drawings, where they are at hand.
 fn drawings() -> Vec<(String, Vec<u8>)> {
     let beside = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../shared/data");

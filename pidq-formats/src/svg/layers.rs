@@ -15,6 +15,8 @@ pub struct Link {
 const SWEEPS: usize = 12;
 /// Edges over more layers than this get places in no more.
 const MAX_CHAIN: usize = 400;
+/// Blocks and places of long edges together.
+const MAX_VERTICES: usize = 200_000;
 
 /// Vertices in layers: the blocks, and behind them the places that long edges pass.
 #[derive(Debug)]
@@ -25,6 +27,8 @@ pub struct Layers {
     pub order: Vec<Vec<usize>>,
     /// For each link the vertices that it passes, in its own direction.
     pub chains: Vec<Vec<usize>>,
+    /// How many vertices are blocks; they come first.
+    blocks: usize,
     /// Neighbours to the left and to the right of each vertex.
     left: Vec<Vec<usize>>,
     right: Vec<Vec<usize>>,
@@ -34,7 +38,8 @@ impl Layers {
     pub fn of(count: usize, links: &[Link]) -> Layers {
         let forward = break_cycles(count, links);
         let layer = longest_ways(count, &forward);
-        let mut layers = Layers { layer, order: Vec::new(), chains: Vec::new(), left: Vec::new(), right: Vec::new() };
+        let mut layers =
+            Layers { layer, order: Vec::new(), chains: Vec::new(), blocks: count, left: Vec::new(), right: Vec::new() };
         layers.add_chains(links);
         layers.first_order();
         layers.uncross();
@@ -56,7 +61,8 @@ impl Layers {
             let mut chain = Vec::new();
             let mut before = first;
             let span = self.layer[first] + 1..self.layer[last];
-            for layer in if span.len() > MAX_CHAIN { 0..0 } else { span } {
+            let has_room = span.len() <= MAX_CHAIN && self.layer.len() < MAX_VERTICES;
+            for layer in if has_room { span } else { 0..0 } {
                 let vertex = self.layer.len();
                 self.layer.push(layer);
                 self.left.push(Vec::new());
@@ -263,7 +269,7 @@ impl Layers {
         if count == 0 {
             return (heights[vertex], 0.1);
         }
-        let is_passed = vertex >= self.layer.len() - self.chains.iter().map(Vec::len).sum::<usize>();
+        let is_passed = vertex >= self.blocks;
         (near().map(|other| heights[*other]).sum::<f64>() / count as f64, if is_passed { 4.0 } else { 1.0 })
     }
 }

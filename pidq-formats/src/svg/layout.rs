@@ -42,6 +42,8 @@ struct Blocks {
     /// The nodes of each block: the one that it is, then its nozzles.
     members: Vec<Vec<usize>>,
     links: Vec<Link>,
+    /// For each node the block that its first pipe leads to.
+    joined: Vec<Option<usize>>,
 }
 
 impl Blocks {
@@ -72,8 +74,13 @@ impl Blocks {
         let link = |(edge, _, from, to): (usize, Purpose, usize, usize)| {
             Some(Link { edge, from: of_node[from]?, to: of_node[to]?, ends: [from, to] })
         };
-        let links = pipes.into_iter().filter_map(link).filter(|link| link.from != link.to).collect();
-        Blocks { members, links }
+        let links: Vec<Link> = pipes.into_iter().filter_map(link).filter(|link| link.from != link.to).collect();
+        let mut joined = vec![None; count];
+        for link in &links {
+            joined[link.ends[0]].get_or_insert(link.to);
+            joined[link.ends[1]].get_or_insert(link.from);
+        }
+        Blocks { members, links, joined }
     }
 }
 
@@ -141,11 +148,7 @@ impl<'c, 'm, 'a> Plan<'c, 'm, 'a> {
 
     /// Whether the first thing that a nozzle joins is to the right, and how high it is.
     fn partner(&self, block: usize, nozzle: usize) -> (bool, f64) {
-        let joined = self.blocks.links.iter().find_map(|link| match link.ends {
-            [from, _] if from == nozzle => Some(link.to),
-            [_, to] if to == nozzle => Some(link.from),
-            _ => None,
-        });
+        let joined = self.blocks.joined[nozzle];
         match joined {
             Some(other) => (self.layers.layer[other] > self.layers.layer[block], self.heights[other]),
             None => (false, f64::MAX),

@@ -44,6 +44,8 @@ pub struct Cast<'m, 'a> {
     pub abstracts: Vec<bool>,
     /// For an abstract node, the thing that it is about.
     pub stands_for: Vec<Option<usize>>,
+    /// The ports and parts of each node.
+    pub parts: Vec<Vec<usize>>,
 }
 
 /// Classes that stand for functions and references.
@@ -69,7 +71,11 @@ impl<'m, 'a> Cast<'m, 'a> {
         let abstracts: Vec<bool> = classes.iter().map(is_abstract).collect();
         let is_instrument: Vec<bool> = classes.iter().map(|class| class.starts_with("instrument.")).collect();
         let stands_for = stand_ins(model, &abstracts, &is_instrument);
-        Cast { model, outline, symbols, abstracts, stands_for }
+        let mut parts = vec![Vec::new(); model.nodes.len()];
+        for (part, owner) in outline.owner.iter().enumerate() {
+            owner.iter().for_each(|owner| parts[*owner].push(part));
+        }
+        Cast { model, outline, symbols, abstracts, stands_for, parts }
     }
 
     /// Whether a node can be drawn at all. Chambers and impellers are inside of what is drawn.

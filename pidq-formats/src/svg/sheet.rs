@@ -186,8 +186,7 @@ fn placed(cast: &Cast<'_, '_>, index: usize, at: Point, frame: &Frame, pixels: &
 }
 
 fn span_of_nozzles(cast: &Cast<'_, '_>, index: usize, at: Point, pixels: &[Option<Point>]) -> Option<Point> {
-    let owned = (0..pixels.len()).filter(|part| cast.outline.owner[*part] == Some(index));
-    let points: Vec<Point> = owned.filter_map(|part| pixels[part]).collect();
+    let points: Vec<Point> = cast.parts[index].iter().filter_map(|part| pixels[*part]).collect();
     let reach = |of: fn(&Point, &Point) -> f64| points.iter().map(|point| of(point, &at)).fold(0.0, f64::max);
     let half = (reach(|point, at| (point.0 - at.0).abs()), reach(|point, at| (point.1 - at.1).abs()));
     (points.len() > 1 && half.0.max(half.1) > 0.0).then_some(half)

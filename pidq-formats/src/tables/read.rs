@@ -8,6 +8,9 @@ use crate::text::decode_plain;
 
 use super::uncell;
 
+/// Columns of a table.
+const MAX_COLUMNS: usize = 4096;
+
 /// Columns that hold names, even where these look like numbers.
 const NAMES: &[&str] = &["id", "tag", "name", "label", "line", "segment", "revision"];
 
@@ -44,6 +47,9 @@ fn table(bytes: &[u8], name: &str, draft: &mut Draft) -> Result<Vec<Fields>> {
     }
     let mut records = records.into_iter();
     let Some(header) = records.next() else { return Ok(Vec::new()) };
+    if header.len() > MAX_COLUMNS {
+        return Err(Error::new(Code::TooLarge, format!("a table has at most {MAX_COLUMNS} columns")));
+    }
     let keys = keys(&header, name, draft);
     let records: Vec<csv::StringRecord> = records.collect();
     let columns: Vec<Column> = keys.iter().enumerate().map(|(index, key)| Column::of(key, index, &records)).collect();

@@ -7,6 +7,7 @@ use crate::columns::{Columns, rows};
 use crate::error::{Code, Error, Result};
 use crate::model::text;
 
+const MAX_SHEETS: usize = 250;
 /// Rows, columns and characters that a sheet holds.
 const MAX_ROWS: usize = 1_048_576;
 const MAX_COLUMNS: usize = 16_384;
@@ -19,7 +20,11 @@ pub fn write_workbook(value: Value<'_>) -> Result<Vec<Vec<u8>>> {
     let date = ExcelDateTime::from_ymd(2026, 1, 1).map_err(refused)?;
     book.set_properties(&DocProperties::new().set_creation_datetime(&date));
     let mut names = Vec::new();
-    for (name, list) in lists(value)? {
+    let lists = lists(value)?;
+    if lists.len() > MAX_SHEETS {
+        return Err(Error::new(Code::TooLarge, format!("a workbook has at most {MAX_SHEETS} sheets here")));
+    }
+    for (name, list) in lists {
         let name = sheet_name(name, &names);
         write_sheet(book.add_worksheet(), &name, list)?;
         names.push(name);
@@ -74,9 +79,9 @@ fn sheet_name(wanted: &str, taken: &[String]) -> String {
 fn write_sheet(sheet: &mut Worksheet, name: &str, list: List<'_>) -> Result<()> {
     sheet.set_name(name).map_err(refused)?;
     match list {
-        List::One(object) => write_rows(sheet, &Columns::of([object].into_iter()), [object].into_iter()),
+        List::One(object) => write_rows(sheet, &Columns::of([object].into_iter())?, [object].into_iter()),
         List::Rows(list) if list.iter().all(|item| matches!(item, Value::Object(_))) => {
-            write_rows(sheet, &Columns::of(rows(list)), rows(list))
+            write_rows(sheet, &Columns::of(rows(list))?, rows(list))
         }
         List::Rows(list) => {
             list.iter().enumerate().try_for_each(|(row, item)| write_cell(sheet, place(row, MAX_ROWS)?, 0, item))
