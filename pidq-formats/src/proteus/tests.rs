@@ -312,6 +312,11 @@ fn drawings() -> Vec<(String, Vec<u8>)> {
     found
 }
 
+/// The text with attributes written one way: some exporters write one a line, some `ID = "..."`.
+fn on_one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ").replace(" = \"", "=\"")
+}
+
 /// How often an element begins, counted without the reader, and not in the catalogue of shapes.
 fn count(text: &str, name: &str) -> usize {
     let (before, rest) = text.split_once("<ShapeCatalogue").unwrap_or((text, ""));
@@ -328,7 +333,7 @@ fn count(text: &str, name: &str) -> usize {
 fn of_a_real_drawing_every_item_pipe_and_signal_comes_through() {
     for (path, bytes) in drawings() {
         let imported = read(&bytes).expect("it is Proteus");
-        let text = String::from_utf8(bytes).expect("it is UTF-8");
+        let text = on_one_line(&String::from_utf8(bytes).expect("it is UTF-8"));
         let graph = graph(&imported);
         let of_kind = |wanted: fn(kinds::Use) -> bool| -> usize {
             kinds::KINDS.iter().filter(|kind| wanted(kind.becomes)).map(|kind| count(&text, kind.element)).sum()
