@@ -313,15 +313,15 @@ fn break_cycles(count: usize, links: &[Link]) -> Vec<Vec<usize>> {
     forward
 }
 
-/// The longest way from a source; sources stand just before what they feed.
+/// The longest way from a source; what leads from a source stands just before what it feeds.
 fn longest_ways(count: usize, forward: &[Vec<usize>]) -> Vec<usize> {
     let mut waiting = vec![0_usize; count];
     for to in forward.iter().flatten() {
         waiting[*to] += 1;
     }
-    let is_source: Vec<bool> = waiting.iter().map(|count| *count == 0).collect();
+    let incoming = waiting.clone();
     let mut layer = vec![0; count];
-    let mut queue: VecDeque<usize> = (0..count).filter(|vertex| is_source[*vertex]).collect();
+    let mut queue: VecDeque<usize> = (0..count).filter(|vertex| incoming[*vertex] == 0).collect();
     while let Some(vertex) = queue.pop_front() {
         for to in &forward[vertex] {
             layer[*to] = layer[*to].max(layer[vertex] + 1);
@@ -331,11 +331,24 @@ fn longest_ways(count: usize, forward: &[Vec<usize>]) -> Vec<usize> {
             }
         }
     }
-    for vertex in (0..count).filter(|vertex| is_source[*vertex]) {
-        let nearest = forward[vertex].iter().map(|to| layer[*to]).min();
-        layer[vertex] = nearest.map_or(0, |nearest: usize| nearest.saturating_sub(1));
+    for source in (0..count).filter(|vertex| incoming[*vertex] == 0) {
+        pull(source, forward, &incoming, &mut layer);
     }
     layer
+}
+
+/// Moves a source, and what follows it without a branch, up to what they feed.
+fn pull(source: usize, forward: &[Vec<usize>], incoming: &[usize], layer: &mut [usize]) {
+    let next = |vertex: &usize| match forward[*vertex].as_slice() {
+        [next] if incoming[*next] == 1 && !forward[*next].is_empty() => Some(*next),
+        _ => None,
+    };
+    let chain: Vec<usize> = std::iter::successors(Some(source), next).collect();
+    let last = chain.last().copied().unwrap_or(source);
+    let Some(fed) = forward[last].iter().map(|to| layer[*to]).min() else { return };
+    for (steps, vertex) in chain.iter().rev().enumerate() {
+        layer[*vertex] = fed.saturating_sub(1 + steps);
+    }
 }
 
 /// How many pairs of edges cross, between ends that are sorted by their first places.
@@ -375,6 +388,12 @@ mod tests {
         let layers = layers(4, &[(0, 1), (1, 2), (0, 2), (3, 2)]);
         assert_eq!(layers.layer[..4], [0, 1, 2, 1]);
         assert_eq!(layers.chains[2].len(), 1, "the long edge passes one layer");
+    }
+
+    #[test]
+    fn what_joins_late_begins_late() {
+        let layers = layers(7, &[(0, 1), (1, 2), (2, 3), (3, 4), (5, 6), (6, 4)]);
+        assert_eq!(layers.layer[..7], [0, 1, 2, 3, 4, 2, 3]);
     }
 
     #[test]

@@ -107,9 +107,9 @@ impl<'m, 'a> Cast<'m, 'a> {
         })
     }
 
-    /// A nozzle is located in a chamber; that is no line on a drawing.
+    /// A nozzle is located in a chamber, and a function where it senses; neither is a line on a drawing.
     fn is_part(&self, node: Option<usize>) -> bool {
-        node.is_none_or(|node| self.symbols[node].place != Place::Bubble)
+        node.is_none_or(|node| self.abstracts[node] || self.symbols[node].place != Place::Bubble)
     }
 
     /// The node by name, for fields that name others.
