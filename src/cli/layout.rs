@@ -101,19 +101,26 @@ impl Form {
         Form { style, open: Vec::new(), state: State::Between, fresh: false, expects_key: false }
     }
 
-    /// Adds the layout of a piece to `out`.
+    /// Adds the layout of a piece to `out`. Texts, numbers and words go over in one go.
     fn piece(&mut self, piece: &str, out: &mut String) {
-        for c in piece.chars() {
-            match self.state {
-                State::Text(escaped) => self.in_text(c, escaped, out),
-                State::Word if !is_end(c) => out.push(c),
-                State::Word => {
-                    self.end_colour(out);
-                    self.between(c, out);
+        let mut rest = piece;
+        while let Some(first) = rest.chars().next() {
+            let len = match self.state {
+                State::Text(escaped) => self.in_text(rest, escaped, out),
+                State::Word => self.in_word(rest, out),
+                State::Between if self.is_plain() => self.until_text(rest, out),
+                State::Between => {
+                    self.between(first, out);
+                    first.len_utf8()
                 }
-                State::Between => self.between(c, out),
-            }
+            };
+            rest = &rest[len..];
         }
+    }
+
+    /// Everything on one line, without colours: nothing but white space is left out.
+    fn is_plain(&self) -> bool {
+        self.style.indent.is_none() && !self.style.colours
     }
 
     /// Ends the text.
@@ -124,11 +131,47 @@ impl Form {
         out.push('\n');
     }
 
-    fn in_text(&mut self, c: char, escaped: bool, out: &mut String) {
-        out.push(c);
-        self.state = State::Text(c == '\\' && !escaped);
-        if c == '"' && !escaped {
+    /// Adds what is left of a text, with its quote; says how many bytes that were.
+    fn in_text(&mut self, rest: &str, mut escaped: bool, out: &mut String) -> usize {
+        let mut at = 0;
+        let bytes = rest.as_bytes();
+        while at < bytes.len() && (escaped || bytes[at] != b'"') {
+            escaped = !escaped && bytes[at] == b'\\';
+            at += 1;
+        }
+        let ends = at < bytes.len();
+        let len = at + usize::from(ends);
+        out.push_str(&rest[..len]);
+        match ends {
+            true => self.end_colour(out),
+            false => self.state = State::Text(escaped),
+        }
+        len
+    }
+
+    /// Adds what is left of a number or word.
+    fn in_word(&mut self, rest: &str, out: &mut String) -> usize {
+        let len = rest.find(is_end).unwrap_or(rest.len());
+        out.push_str(&rest[..len]);
+        if len < rest.len() {
             self.end_colour(out);
+        }
+        len
+    }
+
+    /// Adds everything up to a text but white space, and begins the text.
+    fn until_text(&mut self, rest: &str, out: &mut String) -> usize {
+        let is_special = |byte: &u8| matches!(byte, b'"' | b' ' | b'\n' | b'\t' | b'\r');
+        let len = rest.bytes().position(|byte| is_special(&byte)).unwrap_or(rest.len());
+        out.push_str(&rest[..len]);
+        match rest.as_bytes().get(len) {
+            Some(b'"') => {
+                out.push('"');
+                self.state = State::Text(false);
+                len + 1
+            }
+            Some(_) => len + 1,
+            None => len,
         }
     }
 
