@@ -371,10 +371,14 @@ fn reached<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan], dir: Dir) ->
     let ask = Ask::new(cx, input, args)?;
     let rules = ask.rules(cx, dir, Pass::None)?;
     let from = start(cx, &ask)?;
+    let starts = walk::starts(&ask.plant.topology, &rules, &from);
     let mut found = walked(cx, &ask, &from, &rules)?;
-    let starts: hashbrown::HashSet<NodeId> =
-        walk::starts(&ask.plant.topology, &rules, &from).into_iter().chain(from).collect();
-    found.retain(|node| !starts.contains(node));
+    // A walk lists where it began first. Equipment that it began at may come again by its ports.
+    found.drain(..starts.len());
+    if ask.plant.topology.ports.arc_count() > 0 {
+        let given: hashbrown::HashSet<NodeId> = from.into_iter().collect();
+        found.retain(|node| !given.contains(node));
+    }
     let limit = ask.number(cx, "limit")?;
     check_rows(cx, found.len(), limit)?;
     node_list(cx, &ask.plant, &found)
@@ -445,9 +449,9 @@ fn network<'a>(cx: &mut Cx<'a>, ask: &Ask<'a>) -> Result<(Reach, Vec<bool>)> {
     let targets = walk::targets(topology, &to);
     let mut starts = walk::starts(topology, &rules, &from);
     // Where both are the same there is nothing to walk, also for a node that nothing leaves.
-    starts.extend(
-        from.iter().filter(|node| targets.contains(node) && !starts.contains(node)).copied().collect::<Vec<_>>(),
-    );
+    let wanted: hashbrown::HashSet<NodeId> = targets.iter().copied().collect();
+    let known: hashbrown::HashSet<NodeId> = starts.iter().copied().collect();
+    starts.extend(from.into_iter().filter(|node| wanted.contains(node) && !known.contains(node)));
     let reach = walk::reach(topology, &starts, &targets, &rules, &mut ask.guide(cx))?;
     let is_target = reach.mark(&targets);
     Ok((reach, is_target))
@@ -627,8 +631,8 @@ fn joined_names<'a>(cx: &mut Cx<'a>, ask: &Ask<'a>, kept: &[bool], zones: bool) 
     let topology = &ask.plant.topology;
     let condition = ask.option("edges");
     let mut unions = Unions::new(kept.len());
+    cx.spend((topology.edge_count() + kept.len()) as u64)?;
     for edge in 0..topology.edge_count() as u32 {
-        cx.spend(1)?;
         let [from, to] = topology.ends[edge as usize];
         if !topology.is_whole(edge) || !kept[from as usize] || !kept[to as usize] {
             continue;

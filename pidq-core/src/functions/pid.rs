@@ -443,8 +443,9 @@ fn component_count<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> R
 fn one_loop<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
     let (ask, nodes) = about(cx, input, args)?;
     let all = loops::loops(&ask.plant, &mut |units| cx.spend(units))?;
-    let is_it = |found: &&loops::Loop| nodes.iter().any(|node| found.node == Some(*node));
-    let has_it = |found: &&loops::Loop| nodes.iter().any(|node| found.members.contains(node));
+    let nodes: hashbrown::HashSet<NodeId> = nodes.into_iter().collect();
+    let is_it = |found: &&loops::Loop| found.node.is_some_and(|node| nodes.contains(&node));
+    let has_it = |found: &&loops::Loop| found.members.iter().any(|member| nodes.contains(member));
     let mut found: Vec<&loops::Loop> = all.iter().filter(is_it).collect();
     if found.is_empty() {
         found = all.iter().filter(has_it).collect();

@@ -3,7 +3,7 @@
 //! Knows nothing of JSON. What is followed, avoided and where a branch ends is asked of a guide, once per edge and node;
 //! all other algorithms work on the [`Reach`] that is found here, and ask nobody.
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 use super::adjacency::{Adjacency, EdgeId, NONE, NodeId};
 use super::config::Role;
@@ -132,7 +132,7 @@ struct Doors {
     /// Equipment and side.
     entered: HashMap<(NodeId, u32), ()>,
     /// Equipment that may not be entered or ends the walk.
-    shut: Vec<NodeId>,
+    shut: HashSet<NodeId>,
 }
 
 /// All nodes that a walk comes to, breadth first, each once; edges in the order of the document.
@@ -254,12 +254,12 @@ impl Walker<'_> {
         }
         let is_first = space.enter(owner);
         if is_first && !guide.enters(owner)? {
-            self.doors.shut.push(owner);
+            self.doors.shut.insert(owner);
             return Ok(());
         }
         let stops = is_first && guide.ends_at(owner)?;
         if stops {
-            self.doors.shut.push(owner);
+            self.doors.shut.insert(owner);
         }
         let inside = if is_first { Inside::Shown(zone) } else { Inside::Hidden(zone) };
         let via = self.topology.owner_edge(step.node);
@@ -323,6 +323,7 @@ fn exits<'t>(
 }
 
 /// The nodes where a walk from some nodes begins: the ports of equipment that have them, in the direction of the walk.
+/// Each once.
 pub(crate) fn starts(topology: &Topology, rules: &Rules, nodes: &[NodeId]) -> Vec<NodeId> {
     let table = topology.table(rules.over, rules.dir);
     let mut starts = Vec::with_capacity(nodes.len());
@@ -333,6 +334,8 @@ pub(crate) fn starts(topology: &Topology, rules: &Rules, nodes: &[NodeId]) -> Ve
         }
         starts.extend(ports.iter().copied().filter(|port| table.degree(*port) > 0));
     }
+    let mut seen = HashSet::new();
+    starts.retain(|start| nodes.len() == 1 || seen.insert(*start));
     starts
 }
 
@@ -392,7 +395,7 @@ impl Reach {
 
     /// By number: whether its node is one of some.
     pub fn mark(&self, nodes: &[NodeId]) -> Vec<bool> {
-        let wanted: hashbrown::HashSet<NodeId> = nodes.iter().copied().collect();
+        let wanted: HashSet<NodeId> = nodes.iter().copied().collect();
         self.nodes.iter().map(|node| wanted.contains(node)).collect()
     }
 
@@ -446,13 +449,21 @@ pub(crate) fn reach<G: Guide>(
     guide: &mut G,
 ) -> Result<Reach> {
     let table = topology.table(rules.over, rules.dir);
-    let closed: hashbrown::HashSet<NodeId> = closed.iter().copied().collect();
-    let mut explorer =
-        Explorer { topology, rules, closed, numbers: HashMap::new(), reach: Reach::default(), stops: Vec::new() };
+    let closed: HashSet<NodeId> = closed.iter().copied().collect();
+    let mut explorer = Explorer {
+        topology,
+        rules,
+        closed,
+        numbers: HashMap::new(),
+        reach: Reach::default(),
+        stops: Vec::new(),
+        sides: Vec::new(),
+    };
     for start in starts {
         explorer.numbers.entry((*start, OUTSIDE)).or_insert_with(|| {
             explorer.reach.nodes.push(*start);
             explorer.stops.push(false);
+            explorer.sides.push(OUTSIDE);
             explorer.reach.nodes.len() as u32 - 1
         });
     }
@@ -476,11 +487,13 @@ const REFUSED: u32 = NONE;
 struct Explorer<'t> {
     topology: &'t Topology,
     rules: &'t Rules,
-    closed: hashbrown::HashSet<NodeId>,
+    closed: HashSet<NodeId>,
     /// Node and side → number.
     numbers: HashMap<(NodeId, u32), u32>,
     reach: Reach,
     stops: Vec<bool>,
+    /// By number: the side, or `OUTSIDE`.
+    sides: Vec<u32>,
 }
 
 impl Explorer<'_> {
@@ -490,7 +503,7 @@ impl Explorer<'_> {
         if self.stops[number as usize] {
             return Ok(());
         }
-        if let Some(side) = self.side(number, node) {
+        if let Some(side) = self.side(number) {
             guide.pay(self.topology.ports.degree(node) as u64)?;
             for (port, edge) in exits(self.topology, self.rules, table, node, side) {
                 self.arc((port, OUTSIDE), edge, guide)?;
@@ -509,13 +522,8 @@ impl Explorer<'_> {
     }
 
     /// The side, where a number stands for the inside of equipment.
-    fn side(&self, number: u32, node: NodeId) -> Option<u32> {
-        let is_outside = self.numbers.get(&(node, OUTSIDE)) == Some(&number);
-        if is_outside {
-            return None;
-        }
-        let ports = self.topology.ports.nodes(node).iter().map(|port| self.topology.zone(*port)).chain([NONE]);
-        ports.into_iter().find(|zone| self.numbers.get(&(node, *zone)) == Some(&number))
+    fn side(&self, number: u32) -> Option<u32> {
+        Some(self.sides[number as usize]).filter(|side| *side != OUTSIDE)
     }
 
     fn arc<G: Guide>(&mut self, to: (NodeId, u32), edge: EdgeId, guide: &mut G) -> Result<()> {
@@ -538,6 +546,7 @@ impl Explorer<'_> {
         if number != REFUSED {
             let is_end = self.rules.pass == Pass::None && side == OUTSIDE && self.topology.is_equipment(node);
             self.reach.nodes.push(node);
+            self.sides.push(side);
             self.stops.push(self.closed.contains(&node) || guide.ends_at(node)? || is_end);
         }
         Ok(number)

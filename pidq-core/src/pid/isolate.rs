@@ -109,6 +109,8 @@ struct Isolation<'p, 'a> {
     barriers: Vec<Barrier>,
     /// By node: its barrier.
     barrier_of: HashMap<NodeId, usize>,
+    /// Barriers and the ports of the branches that they end.
+    closed: HashSet<(NodeId, NodeId)>,
     open: Vec<Open>,
     conditional: Vec<NodeId>,
     relief: Vec<NodeId>,
@@ -133,6 +135,7 @@ pub(crate) fn isolate<'a, G: Guide>(
         inside: Vec::new(),
         barriers: Vec::new(),
         barrier_of: HashMap::new(),
+        closed: HashSet::new(),
         open: Vec::new(),
         conditional: Vec::new(),
         relief: Vec::new(),
@@ -227,6 +230,7 @@ impl Isolation<'_, '_> {
             Verdict::Passes => self.pass(place),
             Verdict::Ends(kind) => {
                 let ports = vec![self.places[port as usize].node];
+                self.closed.insert((node, ports[0]));
                 self.barrier_of.insert(node, self.barriers.len());
                 self.barriers.push(Barrier { place, ports, kind });
                 self.places[place as usize].is_end = true;
@@ -244,7 +248,7 @@ impl Isolation<'_, '_> {
     fn note_port(&mut self, node: NodeId, port: u32) {
         let port = self.places[port as usize].node;
         let barrier = self.barrier_of.get(&node).map(|at| &mut self.barriers[*at]);
-        if let Some(barrier) = barrier.filter(|barrier| !barrier.ports.contains(&port)) {
+        if let Some(barrier) = barrier.filter(|_| self.closed.insert((node, port))) {
             barrier.ports.push(port);
         }
     }
@@ -305,16 +309,17 @@ impl Isolation<'_, '_> {
     fn enter(&mut self, place: u32, equipment: NodeId) {
         let topology = &self.plant.topology;
         let Place { node, port, depth, .. } = self.places[place as usize];
-        if self.terms.grows && !self.swallowed.contains(&equipment) {
-            self.swallowed.push(equipment);
-        }
         let side = topology.zone(node);
         let is_open =
             |other: &NodeId| self.terms.grows || self.terms.pass == Pass::Any || topology.zone(*other) == side;
         let ports: Vec<NodeId> = topology.ports.nodes(equipment).iter().copied().filter(is_open).collect();
         self.inside.push(node);
-        if node != equipment && self.seen.insert(equipment) {
+        let is_new = node == equipment || self.seen.insert(equipment);
+        if is_new && node != equipment {
             self.inside.push(equipment);
+        }
+        if is_new && self.terms.grows {
+            self.swallowed.push(equipment);
         }
         for other in ports {
             if self.seen.insert(other) {

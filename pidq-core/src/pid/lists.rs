@@ -145,13 +145,8 @@ impl<'p, 'a> Context<'p, 'a> {
     }
 
     fn names(&self, nodes: Vec<NodeId>) -> Vec<String> {
-        let mut names: Vec<String> = Vec::new();
-        for name in nodes.into_iter().map(|node| self.plant.name(node)) {
-            if !names.contains(&name) {
-                names.push(name);
-            }
-        }
-        names
+        let mut seen = HashSet::new();
+        nodes.into_iter().map(|node| self.plant.name(node)).filter(|name| seen.insert(name.clone())).collect()
     }
 }
 
@@ -254,10 +249,10 @@ pub(crate) fn breaks<'a>(plant: &Plant<'a>, name: &str, pay: Pay<'_>) -> Result<
 
 /// The different values of some edges, and whether there are several.
 pub(crate) fn different<'a>(plant: &Plant<'a>, edges: &[EdgeId], field: &Field) -> (Vec<Value<'a>>, bool) {
+    let mut seen = HashSet::new();
     let mut values: Vec<Value<'a>> = Vec::new();
     for value in edges.iter().filter_map(|edge| edge_value(plant, *edge, field)) {
-        let key = Key::of(value);
-        if key.is_some() && !values.iter().any(|known| Key::of(*known) == key) {
+        if Key::of(value).is_some_and(|key| seen.insert(key)) {
             values.push(value);
         }
     }

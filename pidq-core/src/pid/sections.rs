@@ -52,7 +52,8 @@ pub(crate) fn boundary<'a>(plant: &Plant<'a>, inside: &[NodeId], stops: &[NodeId
     let reached: Vec<NodeId> = steps.iter().filter(|step| step.is_shown()).map(|step| step.node).collect();
     let is_leak = |node: &NodeId| matches!(topology.roles[*node as usize], Role::OffPage | Role::OpenEnd);
     let (met, within): (Vec<NodeId>, Vec<NodeId>) = reached.iter().partition(|node| ends.contains(*node));
-    let unused = stops.iter().copied().filter(|stop| !met.contains(stop)).collect();
+    let used: HashSet<NodeId> = met.iter().copied().collect();
+    let unused = stops.iter().copied().filter(|stop| !used.contains(stop)).collect();
     let leaks = within.iter().copied().filter(is_leak).collect();
     Ok(Datum::Record(KEYS, [within, met, unused, leaks].map(Datum::Nodes).into()))
 }
@@ -213,14 +214,9 @@ fn way_to<'s>(steps: &'s [walk::Step], end: &'s walk::Step) -> Vec<&'s walk::Ste
 
 /// The different values of a field of some edges, as texts, in the order of their first appearance.
 pub(crate) fn names_of(plant: &Plant<'_>, edges: impl Iterator<Item = EdgeId>, names: Names) -> Vec<String> {
-    let mut found: Vec<String> = Vec::new();
-    for edge in edges {
-        let name = plant.of_edge(edge, names).map(crate::value::convert::to_text);
-        if let Some(name) = name.filter(|name| !found.contains(name)) {
-            found.push(name);
-        }
-    }
-    found
+    let mut seen = HashSet::new();
+    let named = edges.filter_map(|edge| plant.of_edge(edge, names)).map(crate::value::convert::to_text);
+    named.filter(|name| seen.insert(name.clone())).collect()
 }
 
 /// Where sections of a review end beside equipment and the ends of the sheet.
