@@ -540,7 +540,9 @@ impl<'a> Cx<'a> {
 fn place(error: Error, call: &Call, input: Value<'_>) -> Error {
     let is_first = error.span().is_none();
     let error = error.with_span(call.span).push_trace(call.span);
-    match input.container() {
+    // Where a node was looked up says nothing about why there is none.
+    let is_about_data = !error.code().as_str().starts_with("PQ3");
+    match input.container().filter(|_| is_about_data) {
         Some((arena, id)) if is_first || error.data_path().is_none() => error.with_data_path(arena.path_of(id)),
         _ => error,
     }

@@ -244,7 +244,7 @@ const RULES: &[(Role, &str)] = &[
     (Role::SizeBreak, r"reducer"),
     (
         Role::Equipment,
-        r"^equipment\.|^equipment$|(^|_)(tank|vessel|pump|heat_exchanger|compressor|column|filter|reactor|blower|boiler|turbine)$",
+        r"^equipment\.|^equipment$|(^|_)(tank|vessel|pump|heat_exchanger|compressor|column|filter|reactor|blower|boiler|turbine|exchanger|cooler|heater|condenser|evaporator|drum|silo|fan|dryer|furnace|agitator|mixer)$",
     ),
 ];
 
@@ -437,6 +437,7 @@ mod tests {
         check("equipment.process_column", "equipment");
         check("PlateHeatExchanger", "equipment");
         check("CentrifugalPump", "equipment");
+        check("AirCooler", "equipment");
         check("equipment_component.nozzle", "port");
         check("equipment_component.chamber", "none");
         check("reference.flow_in_pipe_off_page_connector", "off_page");

@@ -69,6 +69,8 @@ struct Context<'p, 'a> {
     plant: &'p Plant<'a>,
     /// By instrument: the name of its loop.
     loops: HashMap<NodeId, String>,
+    /// By member of a line: the number of the line.
+    lines: HashMap<NodeId, String>,
 }
 
 impl<'p, 'a> Context<'p, 'a> {
@@ -79,7 +81,15 @@ impl<'p, 'a> Context<'p, 'a> {
                 of_node.extend(found.members.iter().map(|member| (*member, found.name.clone())));
             }
         }
-        Ok(Context { plant, loops: of_node })
+        let mut lines = HashMap::new();
+        if list.columns.iter().any(|column| matches!(*column, "line" | "lines")) {
+            let members = flow::Members::of(plant, pay)?;
+            for line in (0..plant.topology.node_count() as u32).filter(|node| plant.has_type(*node, Names::LineType)) {
+                let Some(tag) = plant.tag(line) else { continue };
+                lines.extend(members.all(line, pay)?.into_iter().map(|member| (member, tag.to_owned())));
+            }
+        }
+        Ok(Context { plant, loops: of_node, lines })
     }
 
     fn column(&self, node: NodeId, column: &str) -> Datum<'a> {
@@ -137,7 +147,8 @@ impl<'p, 'a> Context<'p, 'a> {
         if !lines.is_empty() {
             return lines;
         }
-        self.plant.of_node(node, Names::Line).map(convert::to_text).into_iter().collect()
+        let own = self.plant.of_node(node, Names::Line).map(convert::to_text);
+        own.or_else(|| self.lines.get(&node).cloned()).into_iter().collect()
     }
 
     fn next_items(&self, node: NodeId) -> Vec<NodeId> {
