@@ -231,7 +231,7 @@ const RULES: &[(Role, &str)] = &[
     (Role::Port, r"(^|_)nozzle$"),
     (Role::OffPage, r"off_page|(^|_)opc$|connector_symbol|(^|_)outlet$|(^|_)inlet$"),
     (Role::OpenEnd, r"open_end"),
-    (Role::Instrument, r"^instrument"),
+    (Role::Instrument, r"^instruments?(\.|_|$)|(^|\.)process_instrumentation_function$"),
     (Role::PositiveBarrier, r"blind_flange|line_blind|spade|spectacle|spool|^blind$"),
     (Role::Relief, r"safety(_valve)?$|rupture_disc|relief|breather"),
     (Role::OneWay, r"(^|_)check(_valve)?$|non_return"),
@@ -443,6 +443,8 @@ mod tests {
         check("reference.flow_in_pipe_off_page_connector", "off_page");
         check("outlet", "off_page");
         check("instrument.process_instrumentation_function", "instrument");
+        check("instrumentation_loop.instrumentation_loop_function", "none");
+        check("ProcessInstrumentationFunction", "instrument");
         check("valve", "none");
         check("PLS401_DIN2429", "none");
         check("", "none");

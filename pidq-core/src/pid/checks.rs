@@ -592,14 +592,23 @@ fn missing_tags(checker: &mut Checker<'_, '_>, pay: Pay<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Tags of equipment, instruments and valves that stand more than once. Nozzles repeat theirs on purpose.
+/// Tags of equipment, instruments and valves that stand more than once within a class. Nozzles repeat theirs on
+/// purpose, and an actuator has the tag of its function.
 fn duplicate_tags(checker: &mut Checker<'_, '_>, pay: Pay<'_>) -> Result<()> {
     pay(checker.nodes().len() as u64)?;
     let plant = checker.plant;
+    let role = |node: NodeId| plant.topology.roles[node as usize];
     let names_things =
-        |node: &NodeId| !matches!(plant.topology.roles[*node as usize], Role::Port | Role::OffPage | Role::None);
-    let tags = checker.nodes().filter(names_things).filter_map(|node| Some((node, Key::Text(plant.tag(node)?))));
-    for nodes in repeated(tags) {
+        |node: &NodeId| matches!(role(*node), Role::Equipment | Role::Instrument) || role(*node).closes();
+    let mut places: HashMap<(&str, &str), Vec<NodeId>> = HashMap::new();
+    for node in checker.nodes().filter(names_things) {
+        if let Some(tag) = plant.tag(node) {
+            places.entry((tag, plant.class(node).unwrap_or(""))).or_default().push(node);
+        }
+    }
+    let mut several: Vec<Vec<NodeId>> = places.into_values().filter(|nodes| nodes.len() > 1).collect();
+    several.sort_unstable();
+    for nodes in several {
         let message = format!("{} items have the tag {}", nodes.len(), plant.tag(nodes[0]).unwrap_or(""));
         checker.find(message, &nodes, &[]);
     }

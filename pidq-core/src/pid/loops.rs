@@ -47,6 +47,7 @@ pub(crate) fn loops(plant: &Plant<'_>, pay: Pay<'_>) -> Result<Vec<Loop>> {
             found.push(Loop { node: Some(node), name: name_of(plant, node, &members), members });
         }
     }
+    reach_parts(plant, &mut placed, pay)?;
     let mut by_tag: HashMap<String, usize> = HashMap::new();
     for node in 0..topology.node_count() as u32 {
         let is_left = topology.roles[node as usize] == Role::Instrument && !placed.contains(&node);
@@ -59,6 +60,19 @@ pub(crate) fn loops(plant: &Plant<'_>, pay: Pay<'_>) -> Result<Vec<Loop>> {
         found[at].members.push(node);
     }
     Ok(found)
+}
+
+/// Adds the instruments that are joined to those of a loop, such as the actuator that fulfils a function.
+fn reach_parts(plant: &Plant<'_>, placed: &mut HashSet<NodeId>, pay: Pay<'_>) -> Result<()> {
+    let topology = &plant.topology;
+    let is_instrument = |node: NodeId| topology.roles[node as usize] == Role::Instrument;
+    let mut open: Vec<NodeId> = placed.iter().copied().filter(|node| is_instrument(*node)).collect();
+    while let Some(node) = open.pop() {
+        let near = topology.table(Over::All, Dir::Both).nodes(node);
+        pay(1 + near.len() as u64)?;
+        open.extend(near.iter().copied().filter(|next| is_instrument(*next) && placed.insert(*next)));
+    }
+    Ok(())
 }
 
 /// The tag of a loop, or what the tags of its members say.
