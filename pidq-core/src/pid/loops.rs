@@ -144,7 +144,10 @@ fn final_elements(plant: &Plant<'_>, members: &[NodeId]) -> Vec<NodeId> {
     let topology = &plant.topology;
     let acts = |edge: EdgeId| {
         let link = topology.links[edge as usize];
-        link.has(Link::SIGNAL) || link.has(Link::ACTUATES) || link.has(Link::PART) || link.has(Link::MEMBER)
+        let leads_on =
+            [Link::SIGNAL, Link::ACTUATES, Link::PART, Link::MEMBER].into_iter().any(|wanted| link.has(wanted));
+        // What a sensor sits in is not what it acts on.
+        leads_on && !link.has(Link::ZONE)
     };
     let is_final = |node: NodeId| topology.roles[node as usize].closes();
     let mut seen: HashSet<NodeId> = members.iter().copied().collect();
