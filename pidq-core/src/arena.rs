@@ -260,6 +260,14 @@ impl Arena {
         }
     }
 
+    /// Reads the first byte of a text in the input, so that it is near when it is written.
+    pub fn touch(&self, cell: Cell) -> u8 {
+        match cell.kind() {
+            Kind::Source(start, _) => self.source.as_bytes()[start as usize],
+            _ => 0,
+        }
+    }
+
     /// Bytes of a text; 0 for other cells.
     pub fn text_len(&self, cell: Cell) -> usize {
         match cell.kind() {
