@@ -1,6 +1,6 @@
 # The commands of this project. Cargo does the work.
 
-.PHONY: help run test fmt compare compare-setup
+.PHONY: help run test soak fmt compare compare-setup
 
 help: ## Lists the commands
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /\1\t/' | expand -t 16
@@ -11,6 +11,9 @@ run: ## Shows the main job: two questions to a drawing
 
 test: ## Runs everything: format, lints, tests, documentation, examples, benches
 	@scripts/test.sh
+
+soak: ## Runs for hours: each fuzz target half an hour (MINUTES=30), a million attacks, many more properties
+	@scripts/soak.sh
 
 fmt: ## Formats the code
 	cargo fmt --all

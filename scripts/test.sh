@@ -58,5 +58,7 @@ step env RUSTDOCFLAGS="-D warnings" cargo doc --no-deps
 step examples
 # Each bench once, without measuring.
 step cargo bench --benches -- --test
+# A look for what the corpora, which the tests have replayed, do not know yet.
+step scripts/fuzz.sh 10
 
 printf '\nall is well\n'

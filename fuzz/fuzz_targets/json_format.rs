@@ -1,27 +1,8 @@
-//! Any text as a query in JSON format: it compiles or not, and its trees and texts read back as they are.
+//! What libFuzzer makes up, held against the claim in `claims/json_format.rs`.
 
 #![no_main]
 
-use std::fmt::Write;
+#[path = "../claims/json_format.rs"]
+mod claim;
 
-use libfuzzer_sys::fuzz_target;
-use pidq_core::{Dialect, PrintOptions};
-
-fuzz_target!(|json: &str| {
-    let dialect = Dialect::standard();
-    let compiled = dialect.compile_json(json);
-    let stringified = dialect.stringify(json, &PrintOptions::default());
-    let Ok(query) = compiled else { return };
-    assert!(stringified.is_ok(), "compiles, but does not print: {stringified:?}");
-
-    let tree = query.tree();
-    let again = dialect.compile_json(&tree).map(|query| query.tree()).map_err(|error| error.code());
-    assert_eq!(again.as_ref(), Ok(&tree), "read back from JSON");
-
-    // Some trees have no text; those that have read back as they are.
-    let mut printed = String::new();
-    if write!(printed, "{query}").is_ok() {
-        let again = dialect.parse(&printed).map(|query| query.tree()).map_err(|error| error.code());
-        assert_eq!(again.as_ref(), Ok(&tree), "printed: {printed}");
-    }
-});
+libfuzzer_sys::fuzz_target!(|input: &str| claim::check(input));

@@ -1,10 +1,12 @@
 //! The whole product, as a user meets it. One binary; one file a boundary.
 
+mod allocations;
 mod allocator;
 mod check;
 mod cli;
 mod columns;
 mod conformance;
+mod corpus;
 mod drawing;
 mod errors;
 mod floors;

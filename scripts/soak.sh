@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# What takes too long for every day, with its figures: about two and a half hours, or MINUTES a fuzz target.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+step() {
+    printf '\n== %s\n' "$*"
+    "$@"
+}
+
+# The optimised build is the one that people run; the everyday tests have the debug build.
+step env PIDQ_HOSTILE="${PIDQ_HOSTILE:-1000000}" PIDQ_SEED="${PIDQ_SEED:-$(date +%s)}" \
+    cargo test --release --test it -- --nocapture hostile
+step env PROPTEST_CASES="${PROPTEST_CASES:-100000}" cargo test --release --test it -- --nocapture properties
+step scripts/fuzz.sh $((60 * ${MINUTES:-30}))
+
+printf '\nall is well\n'
