@@ -3,7 +3,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-pidq=${CARGO_TARGET_DIR:-target}/release/pidq
+pidq=${PIDQ:-${CARGO_TARGET_DIR:-target}/release/pidq}
 drawing=examples/data/plant.json
 
 show() { # show TITLE QUERY [OPTION]

@@ -22,3 +22,4 @@ mod memory;
 mod oracle;
 mod pid;
 mod properties;
+mod readme;
