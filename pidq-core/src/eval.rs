@@ -24,7 +24,7 @@ use crate::graph::walk::Space;
 use crate::limits::{Cancel, Limits};
 use crate::value::{Keys, Value};
 
-use function::{Body, CustomBody, StrictBody};
+use function::{Body, CustomBody, SearchBody, StrictBody};
 use fuse::Fusion;
 use plan::{Call, Plan, Stage};
 use property::Cache;
@@ -229,15 +229,16 @@ impl<'a> Cx<'a> {
 
     /// Evaluates a part of the query on a value.
     ///
-    /// Hot: most parts are constants and paths, which are not worth a step down.
-    #[inline(always)]
+    /// Hot: most parts are constants and paths, which are not worth a step down. A debug build would have all copies on
+    /// its stack at once.
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn eval(&mut self, plan: &'a Plan, input: Value<'a>) -> Result<Value<'a>> {
         self.spend(1)?;
         self.eval_paid(plan, input)
     }
 
     /// The same where the step for it is paid.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn eval_paid(&mut self, plan: &'a Plan, input: Value<'a>) -> Result<Value<'a>> {
         match plan {
             Plan::Constant(constant) => Ok(constant.value()),
@@ -353,11 +354,18 @@ impl<'a> Cx<'a> {
         let result = match &call.function.row().body {
             Body::Strict(body) => self.strict(*body, &call.args, input),
             Body::Piped(body) | Body::Lazy(body) => body(self, input, &call.args),
-            Body::Custom(body) => self.custom(&**body, &call.args, input),
-            Body::Form => Ok(Value::Undefined),
+            rest => self.call_rest(rest, &call.args, input),
         };
         self.leave(call, entry, &result);
         result.map_err(|error| place(error, call, input))
+    }
+
+    fn call_rest(&mut self, body: &'a Body, plans: &'a [Plan], input: Value<'a>) -> Result<Value<'a>> {
+        match body {
+            Body::Search(body) => self.search(*body, plans, input),
+            Body::Custom(body) => self.custom(&**body, plans, input),
+            _ => Ok(Value::Undefined),
+        }
     }
 
     #[inline]
@@ -388,16 +396,24 @@ impl<'a> Cx<'a> {
                 let args = [self.eval(only, input)?];
                 body(self, &args)
             }
-            [left, right] => {
-                let args = [self.eval(left, input)?, self.eval(right, input)?];
-                body(self, &args)
-            }
-            [first, second, third] => {
-                let args = [self.eval(first, input)?, self.eval(second, input)?, self.eval(third, input)?];
-                body(self, &args)
-            }
+            [left, right] => self.strict_of(body, [left, right], input),
+            [first, second, third] => self.strict_of(body, [first, second, third], input),
             _ => self.strict_many(body, plans, input),
         }
+    }
+
+    #[inline]
+    fn strict_of<const N: usize>(
+        &mut self,
+        body: StrictBody,
+        plans: [&'a Plan; N],
+        input: Value<'a>,
+    ) -> Result<Value<'a>> {
+        let mut args = [Value::Undefined; N];
+        for (arg, plan) in args.iter_mut().zip(plans) {
+            *arg = self.eval(plan, input)?;
+        }
+        body(self, &args)
     }
 
     fn strict_many(&mut self, body: StrictBody, plans: &'a [Plan], input: Value<'a>) -> Result<Value<'a>> {
@@ -408,6 +424,16 @@ impl<'a> Cx<'a> {
             args[at.min(MOST - 1)] = value;
         }
         body(self, &args[..plans.len().min(MOST)])
+    }
+
+    /// Evaluates the text. The flags are a part of the pattern.
+    fn search(&mut self, body: SearchBody, plans: &'a [Plan], input: Value<'a>) -> Result<Value<'a>> {
+        let [text, Plan::Pattern(pattern), ..] = plans else {
+            let error = Error::new(Code::ArgumentCount, "A text and a pattern expected");
+            return Err(error.with_help("write the pattern as a text: `regex(.tag, \"^P-\")`"));
+        };
+        let text = self.eval(text, input)?;
+        body(self, text, pattern)
     }
 
     fn custom(&mut self, body: &'a CustomBody, plans: &'a [Plan], input: Value<'a>) -> Result<Value<'a>> {

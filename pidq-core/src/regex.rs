@@ -2,7 +2,8 @@
 //!
 //! A pattern is parsed into a tree. Nearly all patterns then run on the `regex` crate, in linear time. Lookaround and
 //! back-references run on an engine of our own, which backtracks as JavaScript does but stops with `PQ4006` at a
-//! bound; so do very deep patterns, and a few odd ones when the match itself is wanted. Text is taken by code points, also without the
+//! bound; so do very deep patterns, and a few odd ones when the match itself is wanted. In short texts, patterns without
+//! choices are matched run by run. Text is taken by code points, also without the
 //! flag `u`.
 
 mod backtrack;
@@ -13,6 +14,7 @@ mod parse;
 mod program;
 mod properties;
 mod set;
+mod straight;
 mod tree;
 
 use std::ops::Range;
@@ -21,6 +23,7 @@ use flags::Flags;
 use linear::{Linear, Spans};
 use parse::Fault;
 use program::Program;
+use straight::Straight;
 use tree::{Assert, Node};
 
 use crate::error::{Code, Error, Result};
@@ -34,6 +37,8 @@ const SHOWN: usize = 80;
 #[derive(Debug)]
 pub(crate) struct Regex {
     engine: Engine,
+    /// For short texts, where the pattern has no choices.
+    straight: Option<Straight>,
     flags: Flags,
     names: Vec<Option<String>>,
     cost: u64,
@@ -69,11 +74,22 @@ impl Regex {
             let error = Error::new(Code::BadRegex, refusal(pattern, flags, "too large when compiled"));
             error.with_help("use smaller repetition counts")
         })?;
-        Ok(Regex { engine, flags: parsed_flags, names: parsed.names, cost: parsed.node.size() })
+        let is_linear = matches!(engine, Engine::Linear(_));
+        let straight = if is_linear { Straight::new(&parsed.node, parsed.names.len()) } else { None };
+        Ok(Regex { engine, straight, flags: parsed_flags, names: parsed.names, cost: parsed.node.size() })
+    }
+
+    /// The pattern without choices, if this is one that can search in a text.
+    #[inline]
+    fn straight(&self, text: &str) -> Option<&Straight> {
+        self.straight.as_ref().filter(|_| Straight::takes(text))
     }
 
     /// Whether `text` has a match. `PQ4006` after `backtracks` backtracks.
     pub fn is_match(&self, text: &str, backtracks: usize) -> Result<bool> {
+        if let Some(straight) = self.straight(text).filter(|_| !self.flags.sticky) {
+            return Ok(straight.find(text, 0).is_some());
+        }
         match &self.engine {
             Engine::Linear(linear) if !self.flags.sticky => Ok(linear.is_match(text)),
             Engine::Both(linear, _, doubts) if !self.flags.sticky && !doubts.about(text) => Ok(linear.is_match(text)),
@@ -88,7 +104,16 @@ impl Regex {
         if !text.is_char_boundary(start) {
             return Ok(None);
         }
-        let spans = match &self.engine {
+        let found = match self.straight(text) {
+            Some(straight) => straight.find(text, start).map(|bounds| Captures::straight(straight, &bounds)),
+            None => self.spans(text, start, backtracks)?.and_then(Captures::new),
+        };
+        Ok(found.filter(|found| !self.flags.sticky || found.range().start == start))
+    }
+
+    /// What the engine has found for each group.
+    fn spans(&self, text: &str, start: usize, backtracks: usize) -> Result<Option<Spans>> {
+        Ok(match &self.engine {
             Engine::Linear(linear) => linear.captures(text, start),
             Engine::Both(linear, program, doubts) if !doubts.about(text) => match linear.find(text, start) {
                 Some(found) if doubts.rounds => backtrack::search(program, text, found, backtracks)?,
@@ -98,9 +123,7 @@ impl Regex {
             Engine::Both(_, program, _) | Engine::Backtracking(program) => {
                 backtrack::search(program, text, start, backtracks)?
             }
-        };
-        let captures = spans.and_then(Captures::new);
-        Ok(captures.filter(|captures| !self.flags.sticky || captures.range().start == start))
+        })
     }
 
     /// The names of the groups, beginning with group 1. A name may come twice, in branches that exclude each other.
@@ -177,13 +200,30 @@ fn bad_pattern(pattern: &str, flags: &str, fault: Fault) -> Error {
 #[derive(Debug)]
 pub(crate) struct Captures {
     whole: Range<usize>,
-    groups: Spans,
+    groups: Groups,
 }
+
+#[derive(Debug)]
+enum Groups {
+    /// From group 0.
+    Spans(Spans),
+    /// From group 1: so many, all of which have matched.
+    Few(usize, [Range<u8>; FEW]),
+}
+
+/// So many groups are kept without a list.
+const FEW: usize = 8;
 
 impl Captures {
     fn new(groups: Spans) -> Option<Captures> {
         let whole = groups.first()?.clone()?;
-        Some(Captures { whole, groups })
+        Some(Captures { whole, groups: Groups::Spans(groups) })
+    }
+
+    fn straight(straight: &Straight, bounds: &straight::Bounds) -> Captures {
+        let mut few = [const { 0..0 }; FEW];
+        few.iter_mut().zip(straight.groups(bounds)).for_each(|(group, found)| *group = found);
+        Captures { whole: straight.whole(bounds), groups: Groups::Few(straight.group_count(), few) }
     }
 
     /// The whole match.
@@ -193,7 +233,14 @@ impl Captures {
 
     /// What a group has matched: `None` for nothing. Group 0 is the whole match.
     pub fn get(&self, group: usize) -> Option<Range<usize>> {
-        self.groups.get(group)?.clone()
+        match &self.groups {
+            Groups::Spans(spans) => spans.get(group)?.clone(),
+            Groups::Few(..) if group == 0 => Some(self.whole.clone()),
+            Groups::Few(count, few) => {
+                let found = few[..*count].get(group - 1)?;
+                Some(usize::from(found.start)..usize::from(found.end))
+            }
+        }
     }
 
     /// Where to search for the next match: after this one, and a character further if this one is empty.
@@ -232,7 +279,7 @@ mod tests {
     /// A match in the shape of the cases.
     fn shape(regex: &Regex, text: &str, found: &Captures) -> Value {
         let part = |group: usize| found.get(group).map(|range| &text[range]);
-        let groups: Vec<Value> = (1..found.groups.len()).map(|group| json!(part(group))).collect();
+        let groups: Vec<Value> = (1..=regex.group_names().len()).map(|group| json!(part(group))).collect();
         let mut named = serde_json::Map::new();
         for (name, group) in regex.group_names().iter().zip(1..) {
             if let Some(name) = name {
@@ -280,6 +327,55 @@ mod tests {
                 assert_eq!(run(pattern, flags, text), case["expected"], "/{pattern}/{flags} on {text:?}");
             }
         }
+    }
+
+    #[test]
+    fn patterns_without_choices_match_as_all_others_do() {
+        let patterns = [
+            "^GV-1[0-9]+A$",
+            "([A-Z]+)-([0-9]+)",
+            "[0-9]",
+            "a*b",
+            "^a?b{2,3}",
+            "(a)(b*)c",
+            "x*",
+            "",
+            "^$",
+            "[^-]+-?$",
+            "a{2}",
+            "a{0}b",
+            r"\w+\s\d*",
+            "(?<n>a+)b",
+            "(a*)$",
+            "a+?b",
+            "a+a",
+            "[ab]*(c)",
+            ".*x",
+            "(x?)(y?)(z?)",
+            "^",
+        ];
+        let texts = [
+            "", "a", "b", "ab", "aab", "aabb", "GV-12A", "GV-1A", "xGV-12A", "T-10", "w 1", "aaac", "bbbab c", "xyz-",
+            "é", "aé b",
+        ];
+        let mut without_choices = 0;
+        for (pattern, flags) in patterns.into_iter().flat_map(|pattern| [(pattern, ""), (pattern, "i"), (pattern, "y")])
+        {
+            let regex = Regex::new(pattern, flags).expect(pattern);
+            without_choices += usize::from(regex.straight.is_some());
+            let plain = Regex { straight: None, ..Regex::new(pattern, flags).expect(pattern) };
+            for (text, start) in texts.into_iter().flat_map(|text| (0..=text.len() + 1).map(move |start| (text, start)))
+            {
+                let found = |regex: &Regex| {
+                    let found = regex.captures(text, start, BACKTRACKS).expect("no backtracks");
+                    found.map(|found| (0..4).map(|group| found.get(group)).collect::<Vec<_>>())
+                };
+                assert_eq!(found(&regex), found(&plain), "/{pattern}/{flags} on {text:?} from {start}");
+                let is_match = |regex: &Regex| regex.is_match(text, BACKTRACKS).expect("no backtracks");
+                assert_eq!(is_match(&regex), is_match(&plain), "/{pattern}/{flags} on {text:?}");
+            }
+        }
+        assert!(without_choices > 50, "{without_choices}");
     }
 
     #[test]

@@ -8,16 +8,34 @@ fn item() -> impl Strategy<Value = String> {
     let class = prop::sample::select(vec![r#""valve""#, r#""pump""#, r#""v\u0061lve""#, "null", "1", "1.0"]);
     let number = prop::sample::select(vec!["1", "2.50", "-0", "1e2", "40", "1e400"]);
     let mixed = prop::sample::select(vec!["7", "\"7\"", "null", "true", "false", "[]", "{}", "\"\""]);
-    let nested = prop::sample::select(vec![r#"{"c": 1}"#, r#"{"c": "x"}"#, "null", "{}", r#"{"c": null}"#]);
-    (class, number, mixed, nested, 0..200u32, 0..12u32).prop_map(|(class, number, mixed, nested, tag, shape)| {
+    let nested = prop::sample::select(vec![
+        r#"{"c": 1}"#,
+        r#"{"c": "x"}"#,
+        "null",
+        "{}",
+        r#"{"c": null}"#,
+        r#"{"c": 2, "d": [1]}"#,
+        r#"{"d": 1.50, "7": true, "c": "y"}"#,
+        r#"{"c": {"c": 3}, "x1": "2"}"#,
+    ]);
+    let list = prop::sample::select(vec!["[]", "[1]", "[1, 2.50, 3]", r#"["a", 1]"#, "[null, true]", "[[1], 2]"]);
+    let fields = (class, number, mixed, nested, list);
+    // Nearly every item has a code, so that in many lists all have one.
+    (fields, 0..200u32, 0..5000u32, 0..300u32).prop_map(|((class, number, mixed, nested, list), tag, code, shape)| {
         let fields = [
+            format!(r#""list": {list}"#),
+            format!(r#""code": "P-{code}""#),
             format!(r#""class": {class}"#),
             format!(r#""number": {number}"#),
             format!(r#""mixed": {mixed}"#),
             format!(r#""nested": {nested}"#),
             format!(r#""tag": "T-{tag}😀""#),
         ];
-        let kept = fields.iter().enumerate().filter(|(at, _)| shape != *at as u32).map(|(_, field)| field.as_str());
+        let kept = fields
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| shape % 16 != *at as u32 || (*at == 1 && shape > 16))
+            .map(|(_, field)| field.as_str());
         format!("{{{}}}", kept.collect::<Vec<_>>().join(","))
     })
 }
@@ -54,6 +72,12 @@ const CONDITIONS: &[&str] = &[
     r#".tag > "T-5""#,
     r#".class in ["pump", null, 1]"#,
     "regex(.class, \"^v\")",
+    "regex(.tag, \"^T-1[0-9]+\")",
+    "regex(.code, \"^[A-Z]+-(1|20)\")",
+    "regex(.code, \"^P-1[0-9]*$\") or regex(.mixed, \"7\")",
+    "not(startsWith(.code, \"P-1\"))",
+    "number(substring(.code, 2)) > 100",
+    ".code in [.tag, .class, \"P-7\"]",
     "size(.class) == 4",
     ".number + 1 > 2",
     ".number * .number < .number + 10",
@@ -104,6 +128,42 @@ const VALUES: &[&str] = &[
     "number(substring(.tag, 2))",
     "round(.number, 1)",
     "string(.number) + .tag",
+    "regex(.code, \"1$\")",
+    "match(.code, \"([A-Z]+)-([0-9]+)\")",
+    "match(.code, \"(?<kind>[A-Z]+)-(?<number>[0-9]+)\")",
+    "matchAll(.code, \"[0-9]\")",
+    "matchAll(.code, \"([0-9])[0-9]?\")",
+    "match(.tag, \"-([0-9]*)\")",
+    "matchAll(.class, \".\")",
+    "split(.code, \"-\")",
+    "number(substring(.code, 2))",
+    "substring(.code, .number)",
+    ".code",
+    ".code | size()",
+    ".code | substring(get(), 1)",
+    ".nested | keys()",
+    ".list | size()",
+    ".list | limit(2)",
+    ".list | keys()",
+    ".list | sum()",
+    ".list | max()",
+    ".list | average()",
+    ".list | map(get() + 1) | join(\"-\")",
+    ".nested | mapKeys(if(get() == \"c\", 1, 0))",
+    ".nested | mapKeys($name)",
+    ".nested | mapKeys($root | size())",
+    ".nested | mapObject({key: .key, value: .value})",
+    ".nested | mapObject({key: .key + \"!\", value: .value})",
+    ".nested | mapObject({key: \"k\", value: .value})",
+    ".nested | mapObject({key: .key, value: [.value, .key]})",
+    ".nested | mapObject({key: .key, value: .value.c})",
+    ".list | mapObject({key: .value, value: .key})",
+    ".list | mapKeys(get() + 1)",
+    ".nested | mapValues(get() + 1)",
+    ".nested | mapValues(size(get()))",
+    ".nested | mapValues(\"x\")",
+    ".nested | mapValues({v: get()})",
+    "let({c: .class}, .nested | mapKeys($c + get()))",
     "keys()",
     "let({c: .class}, [$c, $name])",
 ];

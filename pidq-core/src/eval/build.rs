@@ -123,18 +123,19 @@ impl<'a> Cx<'a> {
     }
 
     /// A list of so many values, each worked out from its place.
+    ///
+    /// Hot: the values are written where they stay. To collect them first would touch fresh memory twice.
     #[inline]
     pub(crate) fn list_of(
         &mut self,
         len: usize,
         mut make: impl FnMut(&mut Self, usize) -> Result<Value<'a>>,
     ) -> Result<Value<'a>> {
-        let base = self.mark();
-        for at in 0..len {
-            let value = make(self, at)?;
-            self.push(value)?;
+        let items = self.scratch.slots(len, Value::Undefined).ok_or_else(|| self.out_of_memory())?;
+        for (at, item) in items.iter_mut().enumerate() {
+            *item = make(self, at)?;
         }
-        self.list(base)
+        self.array_of(items)
     }
 
     /// The list of the objects that `{a: ...}` gives for each item of a list: rows of one record.
@@ -145,8 +146,7 @@ impl<'a> Cx<'a> {
             self.fields(fields, item).map_err(|error| at_item(error, item))?;
         }
         let keys = self.shared_keys(fields.record, fields.names.iter().map(|name| &**name))?;
-        let record = self.record_of(keys, base)?;
-        Ok(Value::Array(Array(Items::Records(record))))
+        self.records(keys, base)
     }
 
     /// Collects the values of `{a: ...}`.
@@ -169,6 +169,18 @@ impl<'a> Cx<'a> {
     /// The object of the values collected since a mark; one for each key.
     pub(crate) fn record(&mut self, keys: &'a Keys<'a>, base: usize) -> Result<Value<'a>> {
         self.record_of(keys, base).map(|record| record.row(0))
+    }
+
+    /// The objects of the values collected since a mark, object after object, each with a value for every key.
+    pub(crate) fn records(&mut self, keys: &'a Keys<'a>, base: usize) -> Result<Value<'a>> {
+        self.record_of(keys, base).map(|record| Value::Array(Array(Items::Records(record))))
+    }
+
+    /// An object of so many values, one for each key.
+    pub(crate) fn object_of(&self, keys: &'a Keys<'a>, values: &[Value<'a>]) -> Result<Value<'a>> {
+        let values = self.scratch.slice(values).ok_or_else(|| self.out_of_memory())?;
+        let record = self.scratch.one(Record { keys, values }).ok_or_else(|| self.out_of_memory())?;
+        Ok(record.row(0))
     }
 
     /// An object of two keys.

@@ -280,7 +280,7 @@ impl Compiler<'_> {
             return options;
         }
         let known = row.params.get(at).or_else(|| row.params.last().filter(|last| last.is_many));
-        if known.is_none() && matches!(row.body, Body::Piped(_) | Body::Lazy(_)) {
+        if known.is_none() && matches!(row.body, Body::Piped(_) | Body::Lazy(_) | Body::Search(_)) {
             let message = format!("an argument is ignored: `{}`", row.signature());
             let warning = Warning::new("PQW03", message).with_span(args[at].span);
             self.warnings.push(warning.with_help(surplus_help(row, args)));

@@ -5,6 +5,7 @@
 
 use super::bits::Bits;
 use super::numbers::Numeric;
+use super::piped::Prepared;
 use super::plan::{Call, Path, Plan};
 use super::reads::{Reads, reads};
 use super::view::View;
@@ -33,6 +34,8 @@ enum Test<'a> {
     All(&'a Call, Vec<Test<'a>>),
     Any(&'a Call, Vec<Test<'a>>),
     Not(&'a Call, Box<Test<'a>>),
+    /// It is a call on fields: row by row, on the columns.
+    Prepared(Prepared<'a>),
     /// Anything else: item by item.
     Plain(&'a Plan),
 }
@@ -82,13 +85,17 @@ impl<'a> Cx<'a> {
             (Some("and"), [_, _, ..]) => Test::All(call, self.tests(&call.args, list)),
             (Some("or"), [_, _, ..]) => Test::Any(call, self.tests(&call.args, list)),
             (Some("not"), [inner]) => Test::Not(call, Box::new(self.test(inner, list))),
-            (Some("in" | "not in"), [_, _]) => self.membership(call, list).unwrap_or(Test::Plain(plan)),
+            (Some("in" | "not in"), [_, _]) => self.membership(call, list).unwrap_or_else(|| self.any_test(plan, list)),
             (Some(name), [left, right]) => {
                 let test = self.comparison(call, name, left, right, list);
-                test.or_else(|| self.arithmetic(plan, call, list)).unwrap_or(Test::Plain(plan))
+                test.or_else(|| self.arithmetic(plan, call, list)).unwrap_or_else(|| self.any_test(plan, list))
             }
-            _ => Test::Plain(plan),
+            _ => self.any_test(plan, list),
         }
+    }
+
+    fn any_test(&mut self, plan: &'a Plan, list: ContainerId) -> Test<'a> {
+        self.prepared_call(plan, list).map_or(Test::Plain(plan), Test::Prepared)
     }
 
     fn tests(&mut self, plans: &'a [Plan], list: ContainerId) -> Vec<Test<'a>> {
@@ -198,7 +205,8 @@ impl<'a> Cx<'a> {
                 selection.rows.remove(&without);
                 Ok(())
             }
-            Test::Plain(plan) => self.keep_plain(plan, selection, truth),
+            Test::Prepared(prepared) => self.keep_by(selection, |cx, row, _| cx.run_prepared(prepared, row).map(truth)),
+            Test::Plain(plan) => self.keep_by(selection, |cx, _, item| cx.eval(plan, item).map(truth)),
         }
     }
 
@@ -287,11 +295,16 @@ impl<'a> Cx<'a> {
         Ok(std::mem::replace(&mut selection.rows, all))
     }
 
-    fn keep_plain(&mut self, plan: &'a Plan, selection: &mut Selection<'a>, truth: Truth) -> Result<()> {
+    /// Keeps the rows that pass a test, which sees the row and its item.
+    fn keep_by(
+        &mut self,
+        selection: &mut Selection<'a>,
+        passes: impl Fn(&mut Self, u32, Value<'a>) -> Result<bool>,
+    ) -> Result<()> {
         let mut kept = Bits::none(selection.cells.len());
         for row in selection.rows.iter() {
             let item = Value::stored(self.document, selection.cells[row as usize]);
-            if truth(self.eval(plan, item)?) {
+            if passes(self, row, item)? {
                 kept.insert(row);
             }
         }

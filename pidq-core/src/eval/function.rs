@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::Cx;
 use super::plan::Plan;
 use crate::error::Result;
+use crate::regex::Regex;
 use crate::value::Value;
 
 /// A function of the language.
@@ -26,9 +27,11 @@ pub(crate) enum Body {
     /// The arguments are evaluated first: `eq`, `add`, `round`.
     Strict(StrictBody),
     /// The function takes the piped value and evaluates its arguments itself: `filter`, `map`, `sort`.
-    Piped(for<'a> fn(&mut Cx<'a>, Value<'a>, &'a [Plan]) -> Result<Value<'a>>),
+    Piped(PipedBody),
     /// The function evaluates its arguments itself on the piped value, and reads nothing else of it: `and`, `if`.
-    Lazy(for<'a> fn(&mut Cx<'a>, Value<'a>, &'a [Plan]) -> Result<Value<'a>>),
+    Lazy(PipedBody),
+    /// A text is evaluated first, and a pattern is ready: `regex`, `match`.
+    Search(SearchBody),
     /// Given by the embedding program: piped value and evaluated arguments.
     Custom(Arc<CustomBody>),
     /// Known to the compiler: `get`, `pipe`, `object`, `array`, `let`.
@@ -37,6 +40,12 @@ pub(crate) enum Body {
 
 /// A function of its evaluated arguments.
 pub(crate) type StrictBody = for<'a> fn(&mut Cx<'a>, &[Value<'a>]) -> Result<Value<'a>>;
+
+/// A function of the piped value and of arguments that it evaluates itself.
+pub(crate) type PipedBody = for<'a> fn(&mut Cx<'a>, Value<'a>, &'a [Plan]) -> Result<Value<'a>>;
+
+/// A function of an evaluated text and of a pattern.
+pub(crate) type SearchBody = for<'a> fn(&mut Cx<'a>, Value<'a>, &'a Regex) -> Result<Value<'a>>;
 
 /// What an embedding program may give as a function.
 pub(crate) type CustomBody = dyn for<'a> Fn(&mut Cx<'a>, Value<'a>, &[Value<'a>]) -> Result<Value<'a>> + Send + Sync;

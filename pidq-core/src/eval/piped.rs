@@ -4,19 +4,40 @@
 //! As in `batch`: the fuel is what it costs item by item, and where anything fails the caller goes from item to item.
 
 use super::Cx;
-use super::function::{Body, StrictBody};
+use super::function::{Body, PipedBody, SearchBody, StrictBody};
 use super::plan::{Call, Path, Plan, Stage};
 use super::view::View;
+use crate::arena::{Arena, ContainerId};
 use crate::error::Result;
-use crate::graph::column::Column;
+use crate::graph::column::{Column, Texts};
+use crate::regex::Regex;
 use crate::value::{Array, CellList, Items, Value};
 
 /// A part of a query whose fields are read from columns.
-enum Prepared<'a> {
+pub(super) enum Prepared<'a> {
     Fixed(Value<'a>),
-    /// A field, and the steps to it.
-    Field(&'a Column, u64),
-    Call(&'a Call, StrictBody, Vec<Prepared<'a>>),
+    Field(Field<'a>),
+    Call(Box<PreparedCall<'a>>),
+    Search(&'a Call, SearchBody, Box<Prepared<'a>>, &'a Regex),
+}
+
+/// A field, its texts side by side where it has many short ones, and the steps to it.
+#[derive(Clone, Copy)]
+pub(super) struct Field<'a> {
+    column: &'a Column,
+    texts: Option<&'a Texts>,
+    steps: u64,
+}
+
+/// A call, with the arguments that are the same for all rows in place.
+pub(super) struct PreparedCall<'a> {
+    call: &'a Call,
+    body: StrictBody,
+    args: [Value<'a>; MOST],
+    /// The other arguments, and where they belong.
+    rest: Vec<(usize, Prepared<'a>)>,
+    /// The steps that the arguments in place cost.
+    steps: u64,
 }
 
 /// Arguments of a prepared call.
@@ -31,7 +52,7 @@ impl<'a> Cx<'a> {
             Plan::Pipe(stages) => self.map_piped(view, stages),
             Plan::Array(items) => self.map_lists(view, items),
             Plan::Call(call) if call.function.standard_name() == Some("if") => self.map_choice(view, call),
-            Plan::Call(_) => match self.prepared(plan, view, 0) {
+            Plan::Call(_) => match self.prepared_call(plan, view.list) {
                 Some(prepared) => self.list_of(view.len(), |cx, at| cx.run_prepared(&prepared, view.row(at))).map(Some),
                 None => Ok(None),
             },
@@ -42,22 +63,53 @@ impl<'a> Cx<'a> {
     /// `.a | f() | g()`.
     fn map_piped(&mut self, view: View<'a>, stages: &'a [Stage]) -> Result<Option<Value<'a>>> {
         let [Stage { plan: Plan::Get(path), .. }, rest @ ..] = stages else { return Ok(None) };
-        let Some(column) = self.plain_column(path, view) else { return Ok(None) };
-        let steps = 2 + path.keys.len() as u64;
+        let Some(field) = self.column_field(path, view.list) else { return Ok(None) };
+        let steps = 1 + field.steps;
+        if let [Stage { plan: Plan::Call(call), .. }] = rest
+            && let Body::Piped(body) = call.function.row().body
+        {
+            return self.map_piped_call(view, field, steps + 1, call, body).map(Some);
+        }
         self.list_of(view.len(), |cx, at| {
-            let field = Value::stored(cx.document, column.cell(view.row(at)));
+            let value = field.value(cx.document, view.row(at));
             match rest {
                 [only] => {
                     cx.spend(steps + 1)?;
-                    cx.eval_paid(&only.plan, field)
+                    cx.eval_paid(&only.plan, value)
                 }
                 stages => {
                     cx.spend(steps)?;
-                    cx.pipe(stages, field)
+                    cx.pipe(stages, value)
                 }
             }
         })
         .map(Some)
+    }
+
+    /// `.a | f()`: what it costs is noted once, as in [`Cx::leave`].
+    fn map_piped_call(
+        &mut self,
+        view: View<'a>,
+        field: Field<'a>,
+        steps: u64,
+        call: &'a Call,
+        body: PipedBody,
+    ) -> Result<Value<'a>> {
+        self.spend(view.len() as u64 * steps)?;
+        let entry = self.enter();
+        let mut rows = 0;
+        let result = self.list_of(view.len(), |cx, at| {
+            let value = body(cx, field.value(cx.document, view.row(at)), &call.args)?;
+            if let Value::Array(array) = value {
+                rows += array.len() as u64;
+            }
+            Ok(value)
+        });
+        self.leave(call, entry, &Ok(Value::Null));
+        let cost = &mut self.costs[call.id];
+        cost.runs += view.len() as u64 - 1;
+        cost.rows += rows;
+        result
     }
 
     /// `[.a, .b]`.
@@ -67,7 +119,7 @@ impl<'a> Cx<'a> {
         let mut cost = 1;
         for item in items {
             let Plan::Get(path) = item else { return Ok(None) };
-            let Some(column) = self.plain_column(path, view) else { return Ok(None) };
+            let Some(column) = self.plain_column(path, view.list) else { return Ok(None) };
             cost += 1 + path.keys.len() as u64;
             columns.push(column);
         }
@@ -98,17 +150,19 @@ impl<'a> Cx<'a> {
     }
 
     /// A call whose arguments are fields and constants, or such calls again.
-    fn prepared(&mut self, plan: &'a Plan, view: View<'a>, depth: usize) -> Option<Prepared<'a>> {
+    pub(super) fn prepared_call(&mut self, plan: &'a Plan, list: ContainerId) -> Option<Prepared<'a>> {
+        if let Plan::Call(_) = plan { self.prepared(plan, list, 0) } else { None }
+    }
+
+    fn prepared(&mut self, plan: &'a Plan, list: ContainerId, depth: usize) -> Option<Prepared<'a>> {
         match plan {
             Plan::Constant(constant) => Some(Prepared::Fixed(constant.value())),
-            Plan::Get(path) => {
-                let column = self.plain_column(path, view)?;
-                Some(Prepared::Field(column, 1 + path.keys.len() as u64))
-            }
-            Plan::Call(call) => match call.function.row().body {
-                Body::Strict(body) if call.args.len() <= MOST && depth < DEEPEST => {
-                    let args = call.args.iter().map(|arg| self.prepared(arg, view, depth + 1));
-                    Some(Prepared::Call(call, body, args.collect::<Option<Vec<_>>>()?))
+            Plan::Get(path) => self.column_field(path, list).map(Prepared::Field),
+            Plan::Call(call) if depth < DEEPEST => match (&call.function.row().body, &*call.args) {
+                (Body::Strict(body), args) if args.len() <= MOST => self.prepared_strict(call, *body, list, depth),
+                (Body::Search(body), [text, Plan::Pattern(pattern), ..]) => {
+                    let text = self.prepared(text, list, depth + 1)?;
+                    Some(Prepared::Search(call, *body, Box::new(text), pattern))
                 }
                 _ => None,
             },
@@ -116,29 +170,73 @@ impl<'a> Cx<'a> {
         }
     }
 
+    fn prepared_strict(
+        &mut self,
+        call: &'a Call,
+        body: StrictBody,
+        list: ContainerId,
+        depth: usize,
+    ) -> Option<Prepared<'a>> {
+        let mut made = PreparedCall { call, body, args: [Value::Undefined; MOST], rest: Vec::new(), steps: 0 };
+        for (at, arg) in call.args.iter().enumerate() {
+            match self.prepared(arg, list, depth + 1)? {
+                Prepared::Fixed(value) => {
+                    made.args[at] = value;
+                    made.steps += 1;
+                }
+                other => made.rest.push((at, other)),
+            }
+        }
+        Some(Prepared::Call(Box::new(made)))
+    }
+
+    fn column_field(&mut self, path: &'a Path, list: ContainerId) -> Option<Field<'a>> {
+        let column = self.plain_column(path, list)?;
+        Some(Field { column, texts: column.texts(self.document), steps: 1 + path.keys.len() as u64 })
+    }
+
     /// Hot: runs once an item and part.
-    fn run_prepared(&mut self, prepared: &Prepared<'a>, row: u32) -> Result<Value<'a>> {
+    pub(super) fn run_prepared(&mut self, prepared: &Prepared<'a>, row: u32) -> Result<Value<'a>> {
         match prepared {
             Prepared::Fixed(value) => self.spend(1).map(|()| *value),
-            Prepared::Field(column, steps) => {
-                self.spend(*steps)?;
-                Ok(Value::stored(self.document, column.cell(row)))
+            Prepared::Field(field) => {
+                self.spend(field.steps)?;
+                Ok(field.value(self.document, row))
             }
-            Prepared::Call(call, body, args) => {
+            Prepared::Call(made) => {
                 self.spend(1)?;
                 let entry = self.enter();
-                let mut values = [Value::Undefined; MOST];
-                for (value, arg) in values.iter_mut().zip(args) {
-                    *value = self.run_prepared(arg, row)?;
+                self.spend(made.steps)?;
+                let mut args = made.args;
+                for (at, arg) in &made.rest {
+                    args[*at] = self.run_prepared(arg, row)?;
                 }
-                let result = body(self, &values[..args.len()]);
+                let result = (made.body)(self, &args[..made.call.args.len()]);
+                self.leave(made.call, entry, &result);
+                result
+            }
+            Prepared::Search(call, body, text, regex) => {
+                self.spend(1)?;
+                let entry = self.enter();
+                let text = self.run_prepared(text, row)?;
+                let result = body(self, text, regex);
                 self.leave(call, entry, &result);
                 result
             }
         }
     }
 
-    fn plain_column(&mut self, path: &'a Path, view: View<'a>) -> Option<&'a Column> {
-        if path.is_plain { self.column(path, view.list) } else { None }
+    fn plain_column(&mut self, path: &'a Path, list: ContainerId) -> Option<&'a Column> {
+        if path.is_plain { self.column(path, list) } else { None }
+    }
+}
+
+impl<'a> Field<'a> {
+    #[inline]
+    fn value(&self, document: &'a Arena, row: u32) -> Value<'a> {
+        match self.texts {
+            Some(texts) => Value::String(texts.get(row)),
+            None => Value::stored(document, self.column.cell(row)),
+        }
     }
 }

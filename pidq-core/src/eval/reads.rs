@@ -22,7 +22,7 @@ pub(crate) fn reads(plan: &Plan) -> Reads<'_> {
         Plan::Object(fields) => reads_all(&fields.values),
         Plan::Let(values, body) => reads_all(values).and(reads(body)),
         Plan::Call(call) => match call.function.row().body {
-            Body::Strict(_) | Body::Lazy(_) => reads_all(&call.args),
+            Body::Strict(_) | Body::Lazy(_) | Body::Search(_) => reads_all(&call.args),
             Body::Piped(_) | Body::Custom(_) | Body::Form => Reads::More,
         },
         Plan::Constant(_) | Plan::Variable(_) | Plan::Parameter(_) | Plan::Root | Plan::Pattern(_) => Reads::Nothing,

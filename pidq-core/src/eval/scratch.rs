@@ -67,6 +67,11 @@ impl Scratch {
         self.bump.try_alloc_slice_fill_with(len, make).ok().map(|items| &*items)
     }
 
+    /// Room for `count` items, to be written one by one.
+    pub(crate) fn slots<T: Copy>(&self, count: usize, start: T) -> Option<&mut [T]> {
+        self.bump.try_alloc_slice_fill_copy(count, start).ok()
+    }
+
     pub(crate) fn text(&self, text: &str) -> Option<&str> {
         self.bump.try_alloc_str(text).ok().map(|text| &*text)
     }

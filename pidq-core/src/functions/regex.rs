@@ -3,10 +3,9 @@
 use hashbrown::HashSet;
 
 use super::string::expect_text;
-use crate::error::{Code, Error, Result};
+use crate::error::Result;
 use crate::eval::Cx;
 use crate::eval::function::{Body, Function, Param};
-use crate::eval::plan::Plan;
 use crate::regex::{Captures, Regex};
 use crate::value::{Keys, Value};
 
@@ -18,61 +17,55 @@ pub(crate) const FUNCTIONS: &[Function] = &[
         params: PARAMS,
         summary: "The first match of a pattern: its text and its groups; null if there is none.",
         example: r#"match("P-101", "([A-Z])-([0-9]+)") => {"value":"P-101","groups":["P","101"]}"#,
-        body: Body::Lazy(first_match),
+        body: Body::Search(first_match),
     },
     Function {
         name: "matchAll",
         params: PARAMS,
         summary: "All matches of a pattern.",
         example: r#"matchAll("1-2", "[0-9]") => [{"value":"1"},{"value":"2"}]"#,
-        body: Body::Lazy(all_matches),
+        body: Body::Search(all_matches),
     },
     Function {
         name: "regex",
         params: PARAMS,
         summary: "Whether a text has a match of a pattern.",
         example: r#"regex("P-101", "^P-[0-9]+$") => true"#,
-        body: Body::Lazy(is_match),
+        body: Body::Search(is_match),
     },
 ];
 
-fn is_match<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
-    let (text, regex) = arguments(cx, input, args)?;
+fn is_match<'a>(cx: &mut Cx<'a>, text: Value<'a>, regex: &'a Regex) -> Result<Value<'a>> {
     let text = cx.text_of(text)?;
     pay(cx, regex, text)?;
     regex.is_match(text, cx.limits().backtracks).map(Value::Bool)
 }
 
-fn first_match<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
-    let (text, regex) = arguments(cx, input, args)?;
+fn first_match<'a>(cx: &mut Cx<'a>, text: Value<'a>, regex: &'a Regex) -> Result<Value<'a>> {
     let text = expect_text(text)?;
     match search(cx, regex, text, 0)? {
-        Some(captures) => Shape::new(cx, regex)?.object(cx, text, &captures),
+        Some(captures) => {
+            let shape = Shape::new(cx, regex)?;
+            let values = shape.values(cx, text, &captures)?;
+            cx.object_of(shape.keys, &values[..shape.width()])
+        }
         None => Ok(Value::Null),
     }
 }
 
-fn all_matches<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
-    let (text, regex) = arguments(cx, input, args)?;
+fn all_matches<'a>(cx: &mut Cx<'a>, text: Value<'a>, regex: &'a Regex) -> Result<Value<'a>> {
     let text = expect_text(text)?;
     let shape = Shape::new(cx, regex)?;
     let base = cx.mark();
     let mut start = 0;
     while let Some(captures) = search(cx, regex, text, start)? {
-        let found = shape.object(cx, text, &captures)?;
-        cx.push(found)?;
+        let values = shape.values(cx, text, &captures)?;
+        for value in &values[..shape.width()] {
+            cx.push(*value)?;
+        }
         start = captures.next_start(text);
     }
-    cx.list(base)
-}
-
-/// The value to search in, and the compiled pattern. The flags are a part of that.
-fn arguments<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<(Value<'a>, &'a Regex)> {
-    let [text, Plan::Pattern(regex), ..] = args else {
-        let error = Error::new(Code::ArgumentCount, "A text and a pattern expected");
-        return Err(error.with_help("write the pattern as a text: `regex(.tag, \"^P-\")`"));
-    };
-    Ok((cx.eval(text, input)?, regex))
+    cx.records(shape.keys, base)
 }
 
 fn search<'a>(cx: &mut Cx<'a>, regex: &Regex, text: &str, start: usize) -> Result<Option<Captures>> {
@@ -92,41 +85,34 @@ struct Shape<'a> {
     names: Option<&'a Keys<'a>>,
 }
 
+/// Keys of an object that describes a match; the last ones only where the pattern has groups and names.
+const KEYS: [&str; 3] = ["value", "groups", "namedGroups"];
+
 impl<'a> Shape<'a> {
     fn new(cx: &mut Cx<'a>, regex: &'a Regex) -> Result<Shape<'a>> {
         let groups = regex.group_names();
         cx.spend(groups.len() as u64)?;
-        let mut seen = HashSet::new();
-        let names: Vec<&'a str> =
-            groups.iter().flatten().map(String::as_str).filter(|name| seen.insert(*name)).collect();
-        let count = 1 + usize::from(!groups.is_empty()) + usize::from(!names.is_empty());
-        let keys = cx.keys(&["value", "groups", "namedGroups"][..count])?;
-        let names = if names.is_empty() { None } else { Some(cx.keys(&names)?) };
+        let names = if groups.iter().any(Option::is_some) { Some(named_keys(cx, groups)?) } else { None };
+        let count = 1 + usize::from(!groups.is_empty()) + usize::from(names.is_some());
+        let keys = cx.keys(&KEYS[..count])?;
         Ok(Shape { keys, groups, names })
     }
 
-    /// The object that describes a match.
-    fn object(&self, cx: &mut Cx<'a>, text: &'a str, captures: &Captures) -> Result<Value<'a>> {
-        cx.spend(self.groups.len() as u64)?;
-        let base = cx.mark();
-        cx.push(group(text, captures, 0))?;
-        if !self.groups.is_empty() {
-            let groups = self.list(cx, text, captures)?;
-            cx.push(groups)?;
-        }
-        if let Some(names) = self.names {
-            let named = self.named(cx, names, text, captures)?;
-            cx.push(named)?;
-        }
-        cx.record(self.keys, base)
+    fn width(&self) -> usize {
+        self.keys.names.len()
     }
 
-    fn list(&self, cx: &mut Cx<'a>, text: &'a str, captures: &Captures) -> Result<Value<'a>> {
-        let base = cx.mark();
-        for at in 1..=self.groups.len() {
-            cx.push(group(text, captures, at))?;
+    /// The values of the object that describes a match: as many as there are keys.
+    fn values(&self, cx: &mut Cx<'a>, text: &'a str, captures: &Captures) -> Result<[Value<'a>; KEYS.len()]> {
+        cx.spend(self.groups.len() as u64)?;
+        let mut values = [group(text, captures, 0), Value::Undefined, Value::Undefined];
+        if !self.groups.is_empty() {
+            values[1] = cx.list_by(self.groups.len(), |at| group(text, captures, at + 1))?;
         }
-        cx.list(base)
+        if let Some(names) = self.names {
+            values[2] = self.named(cx, names, text, captures)?;
+        }
+        Ok(values)
     }
 
     /// A name may come twice, in branches that exclude each other: the one that has matched counts.
@@ -146,7 +132,14 @@ impl<'a> Shape<'a> {
     }
 }
 
+fn named_keys<'a>(cx: &mut Cx<'a>, groups: &'a [Option<String>]) -> Result<&'a Keys<'a>> {
+    let mut seen = HashSet::new();
+    let names: Vec<&'a str> = groups.iter().flatten().map(String::as_str).filter(|name| seen.insert(*name)).collect();
+    cx.keys(&names)
+}
+
 /// The text of a group, a part of the searched one; no value where the group has not matched.
+#[inline]
 fn group<'a>(text: &'a str, captures: &Captures, at: usize) -> Value<'a> {
     captures.get(at).and_then(|range| text.get(range)).map_or(Value::Undefined, Value::String)
 }

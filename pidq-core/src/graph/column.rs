@@ -21,6 +21,7 @@ pub(crate) struct Column {
     numbers: OnceLock<Numbers>,
     order: OnceLock<Order>,
     places: OnceLock<Places>,
+    texts: OnceLock<Option<Texts>>,
 }
 
 /// What became of the look-ups of one key.
@@ -74,6 +75,14 @@ struct Places {
     next: Box<[u32]>,
 }
 
+/// The texts of a column without gaps: in the document they stand far apart.
+#[derive(Debug)]
+pub(crate) struct Texts {
+    bytes: String,
+    /// By row: where its text begins; then the end of the last one.
+    starts: Box<[u32]>,
+}
+
 /// No row.
 const NONE: u32 = u32::MAX;
 
@@ -92,7 +101,14 @@ impl Column {
         }
         let seen = reader.steps.iter().map(|step| step.seen).collect();
         let cells = coded(&cells).unwrap_or_else(|| Cells::Plain(cells.into()));
-        Some(Column { cells, seen, numbers: OnceLock::new(), order: OnceLock::new(), places: OnceLock::new() })
+        Some(Column {
+            cells,
+            seen,
+            numbers: OnceLock::new(),
+            order: OnceLock::new(),
+            places: OnceLock::new(),
+            texts: OnceLock::new(),
+        })
     }
 
     /// The number of rows.
@@ -157,6 +173,12 @@ impl Column {
         std::iter::successors(first, |row| Some(places.next[*row as usize]).filter(|next| *next != NONE))
     }
 
+    /// The texts of all rows, where these are many different ones and short.
+    pub fn texts(&self, arena: &Arena) -> Option<&Texts> {
+        let Cells::Plain(cells) = &self.cells else { return None };
+        self.texts.get_or_init(|| Texts::new(arena, cells)).as_ref()
+    }
+
     /// Bytes kept.
     pub fn size(&self) -> usize {
         let cells = match &self.cells {
@@ -166,7 +188,40 @@ impl Column {
         let row = 8 * usize::from(self.numbers.get().is_some())
             + 8 * usize::from(self.order.get().is_some())
             + 10 * usize::from(self.places.get().is_some());
-        cells + row * self.len()
+        let texts = self.texts.get().and_then(Option::as_ref).map_or(0, Texts::size);
+        cells + row * self.len() + texts
+    }
+}
+
+impl Texts {
+    /// Longer texts are read where they stand.
+    const LONGEST: usize = 64;
+
+    /// Nothing where a row has no text, or a long one.
+    fn new(arena: &Arena, cells: &[Cell]) -> Option<Texts> {
+        let is_short = |cell: &Cell| is_text(*cell) && arena.text_len(*cell) <= Texts::LONGEST;
+        if !cells.iter().all(is_short) {
+            return None;
+        }
+        let mut bytes = String::with_capacity(cells.iter().map(|cell| arena.text_len(*cell)).sum());
+        let mut starts = Vec::with_capacity(cells.len() + 1);
+        for cell in cells {
+            starts.push(u32::try_from(bytes.len()).ok()?);
+            bytes.push_str(arena.string(*cell));
+        }
+        starts.push(u32::try_from(bytes.len()).ok()?);
+        Some(Texts { bytes, starts: starts.into() })
+    }
+
+    /// The text in a row.
+    #[inline]
+    pub fn get(&self, row: u32) -> &str {
+        let at = row as usize;
+        &self.bytes[self.starts[at] as usize..self.starts[at + 1] as usize]
+    }
+
+    fn size(&self) -> usize {
+        self.bytes.len() + size_of_val(&*self.starts)
     }
 }
 
