@@ -7,11 +7,10 @@ exchanger E-101 and the steam heater E-102 into the flash vessel V-101. Vapour l
 its heat back in E-101 and leaves under level control through a double block and bleed. A minimum-flow line returns from
 the pumps to the tank. Tags follow ISA-5.1; pressures are bar g, temperatures °C, sizes DN, positions millimetres.
 
-One row per component, one text per pipe run. The plant is invented.
+One row per component, one text per pipe run; `notation.py` makes a document of them. The plant is invented.
 """
 
-import json
-from itertools import pairwise
+from notation import Sheet, show
 
 OPEN = {"normal_position": "open", "operation": "manual"}
 CLOSED = {"normal_position": "closed", "operation": "manual"}
@@ -205,173 +204,26 @@ METADATA = {
     "change_version": "1",
     "drawing_number": "100-PID-0001",
     "unit": "100",
-    "revision": "B",
+    "revision": "A",
     "coordinate_system": {"unit": "mm", "y_axis": "down"},
     "extent": [0, 0, 841, 594],
 }
 
 
-class Pipe:
-    """A piece of pipe between two neighbours of a run."""
-
-    def __init__(self, line, source, target, size):
-        self.line = line_tag(line)
-        self.source, self.target, self.size = source, target, size
-        _, _, self.fluid, self.piping_class, *_ = line
-
-    def fields(self):
-        return {
-            "line": self.line,
-            "nominal_diameter": self.size,
-            "piping_class": self.piping_class,
-            "fluid_code": self.fluid,
-        }
-
-
-def line_tag(line):
-    number, size, fluid, piping_class, *_ = line
-    return f"{size}-{fluid}-{number}-{piping_class}"
-
-
-def pipes():
-    for line in LINES:
-        for run in line[-1]:
-            items, _, size = run.partition(" @ ")
-            items = items.split(" > ")
-            for source, target in pairwise(items):
-                yield Pipe(line, source, target, int(size or line[1]))
-
-
-def first_pipes():
-    """The pipe that gives each item its line and size: the first that names it."""
-    first = {}
-    for pipe in pipes():
-        first.setdefault(pipe.source, pipe)
-        first.setdefault(pipe.target, pipe)
-    return first
-
-
-FIRST = first_pipes()
-
-
-def component(tag, classification, x, y, fields):
-    node = {"id": tag, "node_type": "pid_component", "tag": tag, "node_classification": classification}
-    return node | fields | {"orig_x": x, "orig_y": y}
-
-
-def design(pressure, temperature):
-    return {"design_pressure": pressure, "design_temperature": temperature}
-
-
-def equipment():
-    for tag, kind, x, y, service, pressure, temperature, attributes in EQUIPMENT:
-        fields = {"service": service} | (design(pressure, temperature) if pressure else {})
-        yield component(tag, f"equipment.{kind}", x, y, fields | {"attributes": named(attributes)})
-
-
-def named(values):
-    """Attributes as the list of records that a drawing stores."""
-    return [{"name": name, "value": value} | ({"unit": unit} if unit else {}) for name, (value, unit) in values.items()]
-
-
-def chambers():
-    places = {tag: (x, y) for tag, _, x, y, *_ in EQUIPMENT}
-    for tag, exchanger, pressure, temperature, _ in CHAMBERS:
-        yield component(tag, "equipment_component.chamber", *places[exchanger], design(pressure, temperature))
-
-
-def nozzles():
-    for name, x, y, service, size in NOZZLES:
-        fields = {"qualified_tag": name, "service": service, "nominal_diameter": size or FIRST[name].size}
-        yield component(name, "equipment_component.nozzle", x, y, fields) | {"tag": name.rpartition("-")[2]}
-
-
-def piping():
-    for tag, kind, x, y, fields in PIPING:
-        yield component(tag, f"piping_component.{kind}", x, y, FIRST[tag].fields() | fields)
-
-
-def ends():
-    for tag, x, y, flow, service, drawing in CONNECTORS:
-        line = FIRST[tag].fields()
-        link = {"drawing_name": drawing, "link_label": line["line"]}
-        fields = line | {"flow": flow, "service": service, "cross_page": link}
-        yield component(tag, "reference.off_page_connector", x, y, fields)
-    for tag, x, y, service in OPEN_ENDS:
-        yield component(tag, "reference.open_end", x, y, FIRST[tag].fields() | {"service": service})
-
-
-def instruments():
-    for tag, kind, _, location, x, y in INSTRUMENTS:
-        yield component(tag, f"instrument.{kind}", x, y, {"location": location})
-
-
-def groups():
-    for line in LINES:
-        number, size, fluid, piping_class, insulation, pressure, temperature, _ = line
-        fields = {"line_number": number, "nominal_diameter": size, "fluid_code": fluid, "piping_class": piping_class}
-        system = {"id": line_tag(line), "node_type": "pipe_system", "tag": line_tag(line)}
-        yield system | fields | design(pressure, temperature) | {"insulation": insulation}
-    for tag, kind, set_point, unit, action, *_ in LOOPS:
-        fields = {"loop_kind": kind, "set_point": set_point, "unit": unit, "controller_action": action}
-        yield {"id": tag, "node_type": "loop", "tag": tag} | fields
-
-
-def nodes():
-    for part in (equipment, chambers, nozzles, piping, ends, instruments, groups):
-        yield from part()
-
-
-def edge(kind, source, target, **fields):
-    return {"edge_type": kind, "source": source, "target": target, "direction": "forward"} | fields
-
-
-def association(source, target, classification):
-    return edge("associated_with", source, target, edge_classification=classification)
-
-
-def ownership():
-    """Equipment has nozzles and sides, a nozzle is on one side, a line has its components."""
-    for name, *_ in NOZZLES:
-        yield edge("physically_has_a", name.rpartition("-")[0], name)
-    for tag, exchanger, *_, sides in CHAMBERS:
-        yield edge("has_a", exchanger, tag)
-        for name in sides:
-            yield association(name, tag, "association.is_located_in")
-    owned = {name for name, *_ in NOZZLES}
-    for item, pipe in FIRST.items():
-        if item not in owned:
-            yield edge("has_a", pipe.line, item)
-
-
-def signals():
-    for tag, _, point, *_ in INSTRUMENTS:
-        if point:
-            yield association(tag, point, "association.is_located_in")
-    for loop, *_, transmitter, controller, valve in LOOPS:
-        for member in (transmitter, controller, valve):
-            yield edge("has_a", loop, member)
-        yield association(transmitter, controller, "signal_line.electrical")
-        yield association(controller, valve, "signal_line.pneumatic")
-
-
-def edges():
-    for pipe in pipes():
-        yield edge("physically_connected_to", pipe.source, pipe.target, **pipe.fields())
-    yield from ownership()
-    yield from signals()
-
-
-def numbered(items):
-    for number, item in enumerate(items, start=1):
-        yield {"id": f"e{number}"} | item
-
-
-def rows(items):
-    return ",\n".join(json.dumps(item, ensure_ascii=False) for item in items)
+def sheet():
+    return Sheet(
+        equipment=list(EQUIPMENT),
+        chambers=list(CHAMBERS),
+        nozzles=list(NOZZLES),
+        piping=list(PIPING),
+        connectors=list(CONNECTORS),
+        open_ends=list(OPEN_ENDS),
+        lines=list(LINES),
+        instruments=list(INSTRUMENTS),
+        loops=list(LOOPS),
+        metadata=dict(METADATA),
+    )
 
 
 if __name__ == "__main__":
-    metadata = json.dumps(METADATA, ensure_ascii=False)
-    print('{"pid_graph": {"nodes": [', rows(nodes()), '], "edges": [', rows(numbered(edges())), sep="\n")
-    print(f'], "metadata": {metadata}}}}}')
+    show(sheet().document())
