@@ -29,7 +29,6 @@ FIELDS = {
     "fail_action": "onAirFailure",
     "insulation": "lagging",
     "service": "duty",
-    "cross_page": "continuation",
 }
 
 # Kinds of edges: edge type, or its class where it has one.
@@ -102,6 +101,6 @@ if __name__ == "__main__":
     graph = plant.sheet().document()["pid_graph"]
     drawn = list(items(graph["nodes"]))
     ends = {node["id"]: item for node, item in zip(graph["nodes"], drawn)}
-    metadata = json.dumps({"drawing_name": graph["metadata"]["drawing_name"], "topology": TOPOLOGY}, ensure_ascii=False)
+    metadata = json.dumps(graph["metadata"] | {"topology": TOPOLOGY}, ensure_ascii=False)
     print('{"model": {"items": [', rows(drawn), '], "relations": [', rows(relations(graph["edges"], ends)), sep="\n")
     print(f']}}, "metadata": {metadata}}}')

@@ -47,7 +47,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
         name: "breaks",
         params: &[Param::query("field")],
         summary: "The items at which the pipes carry different values of a field, and whether they are there to change it.",
-        example: r#"breaks("size") | filter(not(.legal)) | map(.item.tag) => ["HV-102","HV-103","PSV-201"]"#,
+        example: r#"breaks("size") | filter(not(.legal)) | map(.item.tag) => ["HV-102","HV-103"]"#,
         body: Body::Piped(breaks),
     },
     Function {
@@ -256,7 +256,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
         name: "validate",
         params: &[Param::options(&["rules", "severity"])],
         summary: "What looks wrong on the drawing: `{code, name, severity, message, ids, evidence}`.",
-        example: r#"validate({severity: "warning"}) | map(.code) => ["P102","P104","P104","P104"]"#,
+        example: r#"validate({severity: "warning"}) | map(.code) => ["P102","P104","P104"]"#,
         body: Body::Piped(validate),
     },
     Function {

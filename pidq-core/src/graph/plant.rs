@@ -35,8 +35,21 @@ pub(crate) struct Place<'a> {
 const NOTHING: Array<'static> = Array(Items::Built(&[]));
 
 impl<'a> Place<'a> {
-    /// Looks for nodes and edges at the paths of a config. Without a list of nodes there is no drawing.
+    /// Looks for nodes and edges at the paths of a config, or where the drawing itself says that they are. Without a
+    /// list of nodes there is no drawing.
     pub fn find(document: Value<'a>, config: &TopologyConfig) -> Option<Place<'a>> {
+        let metadata = config.names(Names::MetadataAt).iter().find_map(|path| at_path(document, path));
+        let own = metadata.and_then(|metadata| metadata.as_object()?.get("topology"));
+        let Some(own) = own.filter(|own| at_path(*own, "paths").is_some()) else {
+            return Place::at(document, config);
+        };
+        let mut config = config.clone();
+        // What could not be taken is told when the topology is made.
+        drop(config.change(own));
+        Place::at(document, &config)
+    }
+
+    fn at(document: Value<'a>, config: &TopologyConfig) -> Option<Place<'a>> {
         let list = |names: Names| {
             let paths = config.names(names).iter();
             paths.filter_map(|path| Some((path, at_path(document, path)?.as_array()?))).next()

@@ -47,7 +47,7 @@ pub(crate) fn join<'a>(sheets: &[Plant<'a>], by: JoinBy, pay: Pay<'_>) -> Result
         edges.extend((0..sheet.topology.edge_count() as u32).map(|edge| moved_edge(sheet, edge, name)));
     }
     let connectors = connectors(sheets);
-    let partners = partners(&connectors, &names, by, pay)?;
+    let partners = partners(&connectors, &called(sheets, &names), by, pay)?;
     let id = |connector: &Connector| {
         format!("{}#{}", names[connector.sheet], id_text(&sheets[connector.sheet], connector.node))
     };
@@ -95,6 +95,12 @@ fn sheet_names(sheets: &[Plant<'_>]) -> Vec<String> {
         names.push(if names.contains(&name) { format!("{name}~{}", at + 1) } else { name });
     }
     names
+}
+
+/// What connectors may call each sheet: its name, or its number without the title.
+fn called<'n>(sheets: &[Plant<'n>], names: &'n [String]) -> Vec<[Option<&'n str>; 2]> {
+    let number = |sheet: &Plant<'n>| sheet.metadata.as_object()?.get("drawing_number")?.as_str();
+    sheets.iter().zip(names).map(|(sheet, name)| [Some(name.as_str()), number(sheet)]).collect()
 }
 
 fn id_text(sheet: &Plant<'_>, node: NodeId) -> String {
@@ -193,7 +199,7 @@ fn connectors(sheets: &[Plant<'_>]) -> Vec<Connector> {
 /// By connector: those that it may be joined to, and by what.
 fn partners(
     connectors: &[Connector],
-    names: &[String],
+    names: &[[Option<&str>; 2]],
     by: JoinBy,
     pay: Pay<'_>,
 ) -> Result<Vec<Vec<(usize, &'static str)>>> {
@@ -224,9 +230,11 @@ fn is_linked(a: &Connector, b: &Connector) -> bool {
 }
 
 /// Whether two connectors name the drawing of each other, and the same label.
-fn is_labelled(a: &Connector, b: &Connector, names: &[String]) -> bool {
-    let names_sheet =
-        |a: &Connector, b: &Connector| a.drawing.as_ref().is_some_and(|drawing| bare(drawing) == bare(&names[b.sheet]));
+fn is_labelled(a: &Connector, b: &Connector, names: &[[Option<&str>; 2]]) -> bool {
+    let names_sheet = |a: &Connector, b: &Connector| {
+        let is_sheet = |drawing: &String| names[b.sheet].iter().flatten().any(|name| bare(name) == bare(drawing));
+        a.drawing.as_ref().is_some_and(is_sheet)
+    };
     let same_label = match (&a.label, &b.label) {
         (Some(a), Some(b)) => bare(a) == bare(b),
         _ => false,

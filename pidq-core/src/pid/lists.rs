@@ -273,16 +273,21 @@ pub(crate) fn different<'a>(plant: &Plant<'a>, edges: &[EdgeId], field: &Field) 
 
 /// Whether an item is there to change what a pipe carries.
 pub(crate) fn may_change(plant: &Plant<'_>, node: NodeId, field: &Field) -> bool {
-    let role = plant.topology.roles[node as usize];
     let is_property_break = plant.class(node).is_some_and(|class| snake_case(class).contains("property_break"));
     if plant.topology.is_equipment(node) || is_property_break {
         return true;
     }
     match field {
-        Field::Named(Names::Size) => role == Role::SizeBreak,
+        Field::Named(Names::Size) => changes_size(plant, node),
         Field::Named(Names::PipingClass) => is_valve(plant, node),
         _ => false,
     }
+}
+
+/// A reducer, a tee with a smaller branch, or a relief device, whose outlet is larger than its inlet.
+fn changes_size(plant: &Plant<'_>, node: NodeId) -> bool {
+    let is_reducing = || plant.class(node).is_some_and(|class| snake_case(class).contains("reducing"));
+    matches!(plant.topology.roles[node as usize], Role::SizeBreak | Role::Relief) || is_reducing()
 }
 
 /// How many components there are under each value of a field: `class`, `role`, or any other.
