@@ -67,7 +67,7 @@ fn class_of(plant: &Plant<'_>, items: &[NodeId], end: NodeId) -> &'static str {
     let has_valve = items.iter().any(|item| topology.roles[*item as usize] == Role::Barrier);
     let carries_sensor = items.iter().any(|item| carries_instrument(plant, *item));
     let is_blind = topology.roles[end as usize] == Role::PositiveBarrier;
-    let words: String = items.iter().map(|item| words_of(plant, *item)).collect();
+    let words: String = items.iter().map(|item| words_of(plant, *item) + &service_of(plant, *item)).collect();
     match () {
         () if words.contains("drain") => "drain",
         () if words.contains("vent") && !words.contains("prevent") => "vent",
@@ -75,6 +75,12 @@ fn class_of(plant: &Plant<'_>, items: &[NodeId], end: NodeId) -> &'static str {
         () if has_valve && !is_blind => "drain_or_vent",
         () => "plugged",
     }
+}
+
+/// What an item is said to be for, such as "low point drain".
+fn service_of(plant: &Plant<'_>, node: NodeId) -> String {
+    let service = plant.node(node).as_object().and_then(|object| object.get("service")?.as_str());
+    service.map(|text| format!(" {}", snake_case(text))).unwrap_or_default()
 }
 
 fn words_of(plant: &Plant<'_>, node: NodeId) -> String {

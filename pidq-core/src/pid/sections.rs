@@ -299,7 +299,7 @@ fn section_row<'a>(plant: &Plant<'a>, number: usize, edges: &[EdgeId], ends: &[b
     let instruments = unique(items.iter().flat_map(|item| sensed_by(topology, *item)).collect());
     let guards = |node: &NodeId| matches!(topology.roles[*node as usize], Role::Relief | Role::OneWay);
     let safeguards = items.iter().copied().filter(guards).collect();
-    let limits = design_limits(plant, items.iter().chain(&equipment).copied());
+    let limits = design_limits(plant, items.iter().chain(&equipment).copied().chain(rated_with(plant, &all, edges)));
     let mut lines = names_of(plant, edges.iter().copied(), Names::Line);
     lines.sort();
     vec![
@@ -313,6 +313,15 @@ fn section_row<'a>(plant: &Plant<'a>, number: usize, edges: &[EdgeId], ends: &[b
         Datum::Nodes(safeguards),
         limits,
     ]
+}
+
+/// What else limits the conditions in a section: the lines of its pipes, and the sides of exchangers at its ends.
+fn rated_with(plant: &Plant<'_>, nodes: &[NodeId], edges: &[EdgeId]) -> HashSet<NodeId> {
+    let topology = &plant.topology;
+    let is_node = |zone: &NodeId| (*zone as usize) < topology.node_count();
+    let sides = nodes.iter().map(|node| topology.zone(*node)).filter(is_node);
+    let lines = edges.iter().filter_map(|edge| plant.by_id(plant.of_edge(*edge, Names::Line)?));
+    sides.chain(lines).collect()
 }
 
 /// The instruments that are joined to an item by a signal or by their place.
