@@ -30,7 +30,7 @@ fn a_warm_run_asks_for_memory_a_few_times_and_not_for_each_row() {
     for text in [
         ".pid_graph.nodes | filter(.node_type == \"pid_component\")",
         ".pid_graph.nodes | filter(.node_type == \"pid_component\" and .id != null)",
-        ".pid_graph.nodes | filter(exists(.tag) or .x > 3)",
+        ".pid_graph.nodes | filter(exists(.tag) or .position.x > 3)",
         ".pid_graph.nodes | map(.tag)",
         ".pid_graph.nodes | size()",
         ".pid_graph.nodes | filter(.node_type == \"pid_component\") | size()",

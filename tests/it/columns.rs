@@ -67,6 +67,8 @@ const CONDITIONS: &[&str] = &[
     ".nested.c == 1",
     "exists(.nested.c)",
     "exists(.class)",
+    "exists(.tag)",
+    "not(exists(.tag)) or exists(.missing)",
     r#".tag == "T-7😀""#,
     r#".tag != "T-7😀" and .number < 3"#,
     r#".tag > "T-5""#,

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
-const DRAWING: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/pidq-formats/tests/data/plant.xml");
+const DRAWING: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/skid.xml");
 const PLANT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/plant.json");
 
 /// A folder of its own for each test, gone when the test is over.

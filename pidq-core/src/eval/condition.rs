@@ -31,6 +31,8 @@ enum Test<'a> {
     Numbers(&'a Call, Comparison, Numeric<'a>, Numeric<'a>, u64),
     /// It asks where a field is one of a few texts.
     Texts(&'a Call, &'a Column, Wanted<'a>, u64),
+    /// It asks whether a field is there.
+    Exists(&'a Call, &'a [Cell]),
     All(&'a Call, Vec<Test<'a>>),
     Any(&'a Call, Vec<Test<'a>>),
     Not(&'a Call, Box<Test<'a>>),
@@ -84,6 +86,10 @@ impl<'a> Cx<'a> {
         match (call.function.standard_name(), &*call.args) {
             (Some("and"), [_, _, ..]) => Test::All(call, self.tests(&call.args, list)),
             (Some("or"), [_, _, ..]) => Test::Any(call, self.tests(&call.args, list)),
+            (Some("exists"), [Plan::Get(path)]) if path.is_plain => {
+                let cells = self.graph.column(list, path.names()).and_then(Column::cells);
+                cells.map_or(Test::Plain(plan), |cells| Test::Exists(call, cells))
+            }
             (Some("not"), [inner]) => Test::Not(call, Box::new(self.test(inner, list))),
             (Some("in" | "not in"), [_, _]) => self.membership(call, list).unwrap_or_else(|| self.any_test(plan, list)),
             (Some(name), [left, right]) => {
@@ -105,10 +111,10 @@ impl<'a> Cx<'a> {
     /// The column of the one field that a part of a query reads, if few values repeat there.
     pub(super) fn coded_column(&mut self, plan: &'a Plan, list: ContainerId) -> Option<&'a Column> {
         let Reads::Field(path) = reads(plan) else { return None };
-        self.column(path, list).filter(|column| column.codes().is_some())
+        self.graph.column(list, path.names()).filter(|column| column.codes().is_some())
     }
 
-    /// The column of a field. Notes for the warnings what it has seen.
+    /// The column of a field that is read. Notes for the warnings what it has seen.
     pub(super) fn column(&mut self, path: &'a Path, list: ContainerId) -> Option<&'a Column> {
         let column = self.graph.column(list, path.names())?;
         for (at, seen) in column.seen.iter().enumerate() {
@@ -196,6 +202,11 @@ impl<'a> Cx<'a> {
                 self.costs[call.id].way = Way::Index;
                 self.charge(call, selection.rows.count() as u64, *cost)?;
                 self.keep_texts(call, column, wanted, &mut selection.rows)
+            }
+            Test::Exists(call, cells) => {
+                self.charge(call, selection.rows.count() as u64, 1)?;
+                selection.rows.keep(cells, |cell| cell != Cell::MISSING);
+                Ok(())
             }
             Test::All(call, tests) => self.keep_all(call, tests, selection),
             Test::Any(call, tests) => self.keep_any(call, tests, selection),

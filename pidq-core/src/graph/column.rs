@@ -136,6 +136,14 @@ impl Column {
         }
     }
 
+    /// The cells by row, with those that are missing marked; where values do not repeat.
+    pub fn cells(&self) -> Option<&[Cell]> {
+        match &self.cells {
+            Cells::Plain(cells) => Some(cells),
+            Cells::Coded { .. } => None,
+        }
+    }
+
     pub fn numbers(&self, arena: &Arena) -> &Numbers {
         self.numbers.get_or_init(|| {
             let values: Box<[f64]> = (0..self.len() as u32).map(|row| number(arena, self.cell(row))).collect();

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::*;
 
 /// A tank feeds a pump through a valve; the discharge is open; a level loop closes the valve.
-const PLANT: &str = include_str!("../../tests/data/plant.xml");
+const PLANT: &str = include_str!("../../../examples/data/skid.xml");
 
 fn import(xml: &str) -> Imported {
     read(xml.as_bytes()).expect("it is Proteus")
