@@ -4,6 +4,7 @@ mod budget;
 mod check;
 mod conformance;
 mod draw;
+mod drawing;
 mod explain;
 mod export;
 mod failure;
@@ -14,10 +15,12 @@ mod generate;
 mod import;
 mod input;
 mod layout;
+mod list;
 mod query;
 mod question;
 mod repl;
 mod sorted;
+mod table;
 
 use std::process::ExitCode;
 
@@ -31,11 +34,13 @@ Examples:
   pidq query -r '.pid_graph.nodes | map(.tag) | join(\"\\n\")' plant.json
   curl -s https://example.com/plant.json | pidq query '.pid_graph.edges | size()'
   pidq query --all drawings '.pid_graph.nodes | size()'
+  pidq list lines plant.json
   pidq functions groupBy
   pidq repl plant.json
 
-Exit status: 0 done · 1 with -e, the last output was false or null · 2 usage, files or input JSON ·
-3 the query does not compile · 4 with -e, no output · 5 the query failed or met a limit.";
+Exit status: 0 done · 1 with -e, the last output was false or null ·
+2 usage, files or input JSON · 3 the query does not compile · 4 with -e, no output · 5 the query failed or
+met a limit.";
 
 const CHECK: &str = "\
 Examples:
@@ -72,6 +77,8 @@ enum Command {
     Export(export::Options),
     /// Draw a graph, or a part of it, as SVG.
     Draw(draw::Options),
+    /// Print a list of a drawing: lines, equipment, valves, instruments.
+    List(list::Options),
     /// Answer the conformance protocol: one JSON request and one answer a line.
     ConformanceStdio(conformance::Options),
     /// Print completions for a shell.
@@ -103,6 +110,7 @@ fn run(command: Command) -> Result {
         Command::Import(options) => import::run(&options),
         Command::Export(options) => export::run(&options),
         Command::Draw(options) => draw::run(&options),
+        Command::List(options) => list::run(&options),
         Command::ConformanceStdio(options) => conformance::run(&options),
         Command::Completions(options) => generate::completions(&options),
         Command::Man(options) => generate::man(&options),

@@ -60,7 +60,7 @@ pub fn run(options: &Options) -> Result {
     };
     match (parts.as_slice(), &options.output) {
         ([part], Some(path)) if path != Path::new("-") => import::write(path, &part.bytes)?,
-        ([part], _) => print(part, format)?,
+        ([part], _) => print(&part.bytes, format.name)?,
         (parts, Some(folder)) if folder != Path::new("-") => write_all(parts, folder)?,
         (parts, _) => return Err(several(parts, format)),
     }
@@ -89,11 +89,11 @@ impl Options {
 }
 
 /// A workbook is no text: a terminal would not survive it.
-fn print(part: &Part, format: &Format) -> Result<()> {
-    if io::stdout().is_terminal() && std::str::from_utf8(&part.bytes).is_err() {
-        return Err(Failure::Usage(format!("`{}` is not text: give a file with --output", format.name)));
+pub fn print(bytes: &[u8], format: &str) -> Result<()> {
+    if io::stdout().is_terminal() && std::str::from_utf8(bytes).is_err() {
+        return Err(Failure::Usage(format!("`{format}` is not text: give a file with --output")));
     }
-    Ok(io::stdout().lock().write_all(&part.bytes)?)
+    Ok(io::stdout().lock().write_all(bytes)?)
 }
 
 fn write_all(parts: &[Part], folder: &Path) -> Result<()> {

@@ -1,0 +1,77 @@
+//! The drawing in a file, for subcommands that have a question of their own: reading it, and what stands in its answers.
+
+use std::io;
+use std::path::Path;
+
+use pidq::error::Stage;
+use pidq::{Error, Graph, Value};
+
+use super::failure::{self, Failure, Result};
+use super::layout::{Indent, Layout, Style};
+use super::sorted::json;
+use super::{import, input};
+
+/// The drawing in a file: JSON as it is, drawings of other programs imported.
+pub fn open(path: &Path) -> Result<Graph> {
+    if path.is_dir() {
+        let name = path.display();
+        return Err(Failure::Usage(format!("`{name}` is a folder; name the drawings in it, as in `{name}/*.json`")));
+    }
+    import::graph(path)
+}
+
+/// What the engine says of the drawing in a file. A limit is no fault of the file: it has the status of a query.
+pub fn refused(error: Error, path: &Path, question: &str) -> Failure {
+    match error.code().stage() {
+        Stage::Limit => Failure::Query(error, question.into()),
+        _ => Failure::Input(error, input::name(path)),
+    }
+}
+
+/// A field of an object; null where there is none.
+pub fn field<'a>(value: Value<'a>, key: &str) -> Value<'a> {
+    value.as_object().and_then(|object| object.get(key)).unwrap_or(Value::Null)
+}
+
+/// The items of a list; none of what is no list.
+pub fn items(value: Value<'_>) -> impl Iterator<Item = Value<'_>> {
+    value.as_array().into_iter().flat_map(|array| array.iter())
+}
+
+/// JSON on one line, or laid out with colours where they are seen.
+#[derive(Clone, Copy)]
+pub enum Shape {
+    Compact,
+    Indented,
+}
+
+impl Shape {
+    /// How it looks on the standard output.
+    pub fn on_stdout(self) -> Style {
+        Style { colours: failure::wants_colours(&io::stdout()), ..self.in_file() }
+    }
+
+    /// How it looks in a file.
+    pub fn in_file(self) -> Style {
+        let indent = match self {
+            Shape::Compact => None,
+            Shape::Indented => Some(Indent::Blanks(2)),
+        };
+        Style { indent, colours: false }
+    }
+}
+
+/// A JSON text, laid out.
+pub fn laid_out(json: &str, style: Style) -> io::Result<Vec<u8>> {
+    let mut text = Vec::new();
+    let mut layout = Layout::new(&mut text, style);
+    layout.push(json)?;
+    layout.finish()?;
+    Ok(text)
+}
+
+/// A value as JSON on one line, however its document is laid out.
+pub fn in_one_line(value: Value<'_>) -> String {
+    let line = laid_out(&json(value), Shape::Compact.in_file()).unwrap_or_default();
+    String::from_utf8_lossy(&line).trim_end().into()
+}

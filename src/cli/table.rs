@@ -1,0 +1,83 @@
+//! Rows of texts in columns, for people.
+
+use pidq::Value;
+
+use super::drawing::{in_one_line, items};
+
+/// A longer text stands out of its column instead of making the column wider.
+const WIDEST: usize = 40;
+/// What stands between two columns.
+const GAP: &str = "  ";
+
+/// The rows as text, one a line.
+pub fn text(rows: &[Vec<String>]) -> String {
+    let count = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..count).map(|column| width(rows, column)).collect();
+    let mut text = String::new();
+    for row in rows {
+        let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}"));
+        text.push_str(cells.collect::<Vec<_>>().join(GAP).trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+fn width(rows: &[Vec<String>], column: usize) -> usize {
+    let lengths = rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count());
+    lengths.filter(|length| *length <= WIDEST).max().unwrap_or(0)
+}
+
+/// A value as a cell: texts without quotes, lists with commas, nothing for null.
+pub fn cell(value: Value<'_>) -> String {
+    match value {
+        Value::Undefined | Value::Null => String::new(),
+        Value::Array(_) => items(value).map(scalar).collect::<Vec<_>>().join(", "),
+        other => scalar(other),
+    }
+}
+
+fn scalar(value: Value<'_>) -> String {
+    clean(&value.as_str().map_or_else(|| in_one_line(value), String::from))
+}
+
+/// A text of a document on a terminal: nothing in it moves the cursor or changes colours.
+pub fn clean(text: &str) -> String {
+    let mut cleaned = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_control() { cleaned.extend(c.escape_default()) } else { cleaned.push(c) }
+    }
+    cleaned
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pidq::Graph;
+
+    #[track_caller]
+    fn check(rows: &[&[&str]], expected: &str) {
+        let rows: Vec<Vec<String>> = rows.iter().map(|row| row.iter().map(|cell| (*cell).into()).collect()).collect();
+        assert_eq!(text(&rows), expected);
+    }
+
+    #[test]
+    fn columns_are_as_wide_as_their_texts() {
+        check(&[], "");
+        check(&[&["a"]], "a\n");
+        check(&[&["tag", "size"], &["P-101", ""], &["é", "80"]], "tag    size\nP-101\né      80\n");
+    }
+
+    #[test]
+    fn a_long_text_does_not_widen_its_column() {
+        let long = "x".repeat(WIDEST + 1);
+        check(&[&["a", "b"], &[&long, "c"]], &format!("a  b\n{long}  c\n"));
+    }
+
+    #[test]
+    fn cells_are_plain() {
+        let graph = Graph::from_json(r#"["a", ["b", 1.0, null], null, true, "\u001b[31m\n", { "c" : 1 }]"#);
+        let graph = graph.expect("the case is JSON");
+        let cells: Vec<String> = items(graph.root()).map(cell).collect();
+        assert_eq!(cells, ["a", "b, 1.0, null", "", "true", "\\u{1b}[31m\\n", "{\"c\":1}"]);
+    }
+}
