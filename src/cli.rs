@@ -21,6 +21,7 @@ mod question;
 mod repl;
 mod sorted;
 mod table;
+mod validate;
 
 use std::process::ExitCode;
 
@@ -35,10 +36,11 @@ Examples:
   curl -s https://example.com/plant.json | pidq query '.pid_graph.edges | size()'
   pidq query --all drawings '.pid_graph.nodes | size()'
   pidq list lines plant.json
+  pidq validate plant.json
   pidq functions groupBy
   pidq repl plant.json
 
-Exit status: 0 done · 1 with -e, the last output was false or null ·
+Exit status: 0 done · 1 with -e, the last output was false or null; validate found errors ·
 2 usage, files or input JSON · 3 the query does not compile · 4 with -e, no output · 5 the query failed or
 met a limit.";
 
@@ -79,6 +81,8 @@ enum Command {
     Draw(draw::Options),
     /// Print a list of a drawing: lines, equipment, valves, instruments.
     List(list::Options),
+    /// Check drawings, and tell what looks wrong.
+    Validate(validate::Options),
     /// Answer the conformance protocol: one JSON request and one answer a line.
     ConformanceStdio(conformance::Options),
     /// Print completions for a shell.
@@ -111,6 +115,7 @@ fn run(command: Command) -> Result {
         Command::Export(options) => export::run(&options),
         Command::Draw(options) => draw::run(&options),
         Command::List(options) => list::run(&options),
+        Command::Validate(options) => validate::run(&options),
         Command::ConformanceStdio(options) => conformance::run(&options),
         Command::Completions(options) => generate::completions(&options),
         Command::Man(options) => generate::man(&options),

@@ -1,15 +1,19 @@
 //! The drawing in a file, for subcommands that have a question of their own: reading it, and what stands in its answers.
 
-use std::io;
-use std::path::Path;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
 
 use pidq::error::Stage;
+use pidq::limits::MAX_DEPTH;
 use pidq::{Error, Graph, Value};
 
 use super::failure::{self, Failure, Result};
 use super::layout::{Indent, Layout, Style};
 use super::sorted::json;
 use super::{import, input};
+
+/// An answer about a document may be this much deeper than the document.
+const DEPTH_OF_ANSWERS: usize = 8;
 
 /// The drawing in a file: JSON as it is, drawings of other programs imported.
 pub fn open(path: &Path) -> Result<Graph> {
@@ -20,12 +24,26 @@ pub fn open(path: &Path) -> Result<Graph> {
     import::graph(path)
 }
 
+/// The standard input ends when it was read once.
+pub fn one_from_stdin(files: &[PathBuf]) -> Result<()> {
+    match files.iter().filter(|file| *file == Path::new("-")).count() {
+        0 | 1 => Ok(()),
+        _ => Err(Failure::Usage("only one drawing can come from the standard input: `-` stands twice".into())),
+    }
+}
+
 /// What the engine says of the drawing in a file. A limit is no fault of the file: it has the status of a query.
 pub fn refused(error: Error, path: &Path, question: &str) -> Failure {
     match error.code().stage() {
         Stage::Limit => Failure::Query(error, question.into()),
         _ => Failure::Input(error, input::name(path)),
     }
+}
+
+/// An answer of the engine, to be read.
+pub fn answer(json: String) -> Result<Graph> {
+    Graph::from_json_within(json, MAX_DEPTH + DEPTH_OF_ANSWERS)
+        .map_err(|error| Failure::Input(error, "the answer".into()))
 }
 
 /// A field of an object; null where there is none.
@@ -61,6 +79,14 @@ impl Shape {
     }
 }
 
+/// Prints a JSON text.
+pub fn print_json(json: &str, shape: Shape) -> Result<()> {
+    let mut layout = Layout::new(BufWriter::new(io::stdout().lock()), shape.on_stdout());
+    layout.push(json)?;
+    layout.finish()?;
+    Ok(layout.flush()?)
+}
+
 /// A JSON text, laid out.
 pub fn laid_out(json: &str, style: Style) -> io::Result<Vec<u8>> {
     let mut text = Vec::new();
@@ -74,4 +100,17 @@ pub fn laid_out(json: &str, style: Style) -> io::Result<Vec<u8>> {
 pub fn in_one_line(value: Value<'_>) -> String {
     let line = laid_out(&json(value), Shape::Compact.in_file()).unwrap_or_default();
     String::from_utf8_lossy(&line).trim_end().into()
+}
+
+/// Prints a text.
+pub fn print(text: &str) -> Result<()> {
+    Ok(io::stdout().lock().write_all(text.as_bytes())?)
+}
+
+/// A status that says something holds though nobody read the output to its end.
+pub fn even_unread(printed: Result<()>) -> Result<()> {
+    match printed {
+        Err(Failure::ClosedPipe) => Ok(()),
+        other => other,
+    }
 }

@@ -49,6 +49,11 @@ pub fn clean(text: &str) -> String {
     cleaned
 }
 
+/// How many there are of a thing, in words.
+pub fn count(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
