@@ -3,6 +3,7 @@
 mod budget;
 mod check;
 mod conformance;
+mod diff;
 mod draw;
 mod drawing;
 mod explain;
@@ -40,7 +41,7 @@ Examples:
   pidq functions groupBy
   pidq repl plant.json
 
-Exit status: 0 done · 1 with -e, the last output was false or null; validate found errors ·
+Exit status: 0 done · 1 with -e, the last output was false or null; diff found changes, validate errors ·
 2 usage, files or input JSON · 3 the query does not compile · 4 with -e, no output · 5 the query failed or
 met a limit.";
 
@@ -83,6 +84,8 @@ enum Command {
     List(list::Options),
     /// Check drawings, and tell what looks wrong.
     Validate(validate::Options),
+    /// Tell what changed between two revisions of a drawing.
+    Diff(diff::Options),
     /// Answer the conformance protocol: one JSON request and one answer a line.
     ConformanceStdio(conformance::Options),
     /// Print completions for a shell.
@@ -116,6 +119,7 @@ fn run(command: Command) -> Result {
         Command::Draw(options) => draw::run(&options),
         Command::List(options) => list::run(&options),
         Command::Validate(options) => validate::run(&options),
+        Command::Diff(options) => diff::run(&options),
         Command::ConformanceStdio(options) => conformance::run(&options),
         Command::Completions(options) => generate::completions(&options),
         Command::Man(options) => generate::man(&options),

@@ -3,9 +3,9 @@
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use pidq::error::Stage;
+use pidq::error::{Code, Stage};
 use pidq::limits::MAX_DEPTH;
-use pidq::{Error, Graph, Value};
+use pidq::{Error, Graph, Limits, Query, Scratch, Value};
 
 use super::failure::{self, Failure, Result};
 use super::layout::{Indent, Layout, Style};
@@ -22,6 +22,19 @@ pub fn open(path: &Path) -> Result<Graph> {
         return Err(Failure::Usage(format!("`{name}` is a folder; name the drawings in it, as in `{name}/*.json`")));
     }
     import::graph(path)
+}
+
+/// The drawing in a file, or what is wrong where there is none in it.
+pub fn open_with_graph(path: &Path) -> Result<Graph> {
+    let graph = open(path)?;
+    let question = "nodes() | size()";
+    let scratch = Scratch::new();
+    let query = Query::parse(question).map_err(|error| Failure::Query(error, question.into()))?;
+    // Only whether there is one is asked here; whatever else goes wrong is for the question itself to say.
+    match query.run(&graph, &scratch, Limits::default()).err().filter(|error| error.code() == Code::NoGraph) {
+        Some(error) => Err(refused(error, path, question)),
+        None => Ok(graph),
+    }
 }
 
 /// The standard input ends when it was read once.
@@ -64,6 +77,10 @@ pub enum Shape {
 }
 
 impl Shape {
+    pub fn of(is_compact: bool) -> Shape {
+        if is_compact { Shape::Compact } else { Shape::Indented }
+    }
+
     /// How it looks on the standard output.
     pub fn on_stdout(self) -> Style {
         Style { colours: failure::wants_colours(&io::stdout()), ..self.in_file() }

@@ -11,8 +11,8 @@ use pidq::error::{Code, Stage, Styles};
 pub enum Status {
     /// All is well. A closed pipe is too.
     Done = 0,
-    /// With `-e`: the last output was `false` or `null`. With `fmt --check`: a file is not formatted.
-    /// With `validate`: there are errors.
+    /// With `-e`: the last output was `false` or `null`. With `fmt --check`: a file is not formatted. With `diff`: there
+    /// are changes. With `validate`: there are errors.
     Falsy = 1,
     /// Wrong usage, unreadable files, input that is not JSON.
     Usage = 2,
