@@ -15,6 +15,7 @@ mod functions;
 mod generate;
 mod import;
 mod input;
+mod join;
 mod layout;
 mod list;
 mod query;
@@ -86,6 +87,8 @@ enum Command {
     Validate(validate::Options),
     /// Tell what changed between two revisions of a drawing.
     Diff(diff::Options),
+    /// Join sheets at their off-page connectors.
+    Join(join::Options),
     /// Answer the conformance protocol: one JSON request and one answer a line.
     ConformanceStdio(conformance::Options),
     /// Print completions for a shell.
@@ -120,6 +123,7 @@ fn run(command: Command) -> Result {
         Command::List(options) => list::run(&options),
         Command::Validate(options) => validate::run(&options),
         Command::Diff(options) => diff::run(&options),
+        Command::Join(options) => join::run(&options),
         Command::ConformanceStdio(options) => conformance::run(&options),
         Command::Completions(options) => generate::completions(&options),
         Command::Man(options) => generate::man(&options),
