@@ -8,10 +8,10 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::Duration;
 
-const PLANT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/plant.json");
+pub const PLANT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/plant.json");
 
 /// Runs the command with an input.
-fn pidq(args: &[&str], input: &str) -> Output {
+pub fn pidq(args: &[&str], input: &str) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_pidq"));
     command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().expect("the command starts");
@@ -22,14 +22,14 @@ fn pidq(args: &[&str], input: &str) -> Output {
     child.wait_with_output().expect("the command ends")
 }
 
-fn check(args: &[&str], input: &str, stdout: &str, code: i32) {
+pub fn check(args: &[&str], input: &str, stdout: &str, code: i32) {
     let output = pidq(args, input);
     let shown = String::from_utf8_lossy(&output.stderr);
     assert_eq!(String::from_utf8_lossy(&output.stdout), stdout, "{args:?} {shown}");
     assert_eq!(output.status.code(), Some(code), "{args:?} {shown}");
 }
 
-fn check_error(args: &[&str], input: &str, message: &str, code: i32) {
+pub fn check_error(args: &[&str], input: &str, message: &str, code: i32) {
     let output = pidq(args, input);
     let shown = String::from_utf8_lossy(&output.stderr);
     assert!(shown.contains(message), "{args:?} printed {shown}");
@@ -131,7 +131,7 @@ fn checks_tell_without_running() {
 }
 
 /// An empty folder for one test.
-fn folder(name: &str) -> PathBuf {
+pub fn folder(name: &str) -> PathBuf {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
     drop(fs::remove_dir_all(&folder));
     fs::create_dir_all(&folder).expect("a folder for the test");
@@ -139,7 +139,7 @@ fn folder(name: &str) -> PathBuf {
 }
 
 /// A file in a folder, made with the folders on the way.
-fn file(folder: &std::path::Path, name: &str, text: &str) -> String {
+pub fn file(folder: &std::path::Path, name: &str, text: &str) -> String {
     let path = folder.join(name);
     fs::create_dir_all(path.parent().expect("it is in the folder")).expect("a folder for the file");
     fs::write(&path, text).expect("a file for the test");
@@ -147,7 +147,7 @@ fn file(folder: &std::path::Path, name: &str, text: &str) -> String {
 }
 
 /// What a shell does with a line, in a folder, with `pidq` on the path.
-fn shell(line: &str, folder: &std::path::Path) -> Output {
+pub fn shell(line: &str, folder: &std::path::Path) -> Output {
     let commands = PathBuf::from(env!("CARGO_BIN_EXE_pidq"));
     let path = format!("{}:{}", commands.parent().expect("a folder").display(), env!("PATH"));
     let mut command = Command::new("bash");
@@ -156,7 +156,7 @@ fn shell(line: &str, folder: &std::path::Path) -> Output {
 }
 
 #[track_caller]
-fn check_shell(line: &str, folder: &std::path::Path, stdout: &str) {
+pub fn check_shell(line: &str, folder: &std::path::Path, stdout: &str) {
     let output = shell(line, folder);
     let shown = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{line}: {:?} {shown}", output.status);

@@ -5,6 +5,7 @@ mod allocator;
 mod check;
 mod cli;
 mod columns;
+mod commands;
 mod conformance;
 mod corpus;
 mod drawing;
