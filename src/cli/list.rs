@@ -143,15 +143,26 @@ impl Options {
             let scratch = Scratch::new();
             let refused = |error| drawing::refused(error, &self.file, query.source());
             let rows = query.run(graph, &scratch, limits).map_err(refused)?.value;
-            if items(rows).next().is_none() {
-                failure::warn(&format!("there are no {} in {}\n", self.plural(), input::name(&self.file)));
-            }
+            self.tell_what_is_missing(rows);
             match format {
                 Format::Table => Ok(as_table(rows).into_bytes()),
                 Format::Json => self.as_json(rows, limits, query.source()),
                 Format::Csv | Format::Xlsx => self.as_file(rows, format.word()),
             }
         })
+    }
+
+    /// An empty list, and a column without a value: both may be a slip.
+    fn tell_what_is_missing(&self, rows: Value<'_>) {
+        let name = input::name(&self.file);
+        if items(rows).next().is_none() {
+            failure::warn(&format!("there are no {} in {name}\n", self.plural()));
+            return;
+        }
+        let is_empty = |column: &&String| items(rows).all(|row| drawing::field(row, column).is_null());
+        for column in self.column.iter().filter(is_empty) {
+            failure::warn(&format!("none of the {} in {name} has a value for `{column}`\n", self.plural()));
+        }
     }
 
     fn plural(&self) -> &str {

@@ -196,6 +196,12 @@ n2  V-1  piping_component.gate_valve  barrier  50
     }
     check(&["list", "segments", PLANT], "", "", 0);
     check_error(&["list", "segments", PLANT], "", "there are no segments", 0);
+    check_error(
+        &["list", "valves", "-c", "size", "-c", "sise"],
+        OLD,
+        "none of the valves in <stdin> has a value for `sise`",
+        0,
+    );
 }
 
 #[test]
