@@ -2,7 +2,7 @@
 
 use hashbrown::HashMap;
 
-use super::ends::{DeadEnd, carries_instrument, dead_ends, stands_in_line};
+use super::ends::{DeadEnd, carries_instrument, dead_ends, is_manhole, stands_in_line};
 use super::isolate::drawn_ports;
 use super::lists::{Field, different, is_component, may_change};
 use super::{Datum, Pay, loops};
@@ -218,8 +218,7 @@ pub(crate) fn is_unconnected(plant: &Plant<'_>, node: NodeId) -> bool {
         return false;
     }
     if topology.owner(node).is_some() || role == Role::Port {
-        let is_manhole = plant.class(node).is_some_and(|class| class.to_lowercase().contains("manhole"));
-        return !is_manhole && !carries_instrument(plant, node);
+        return !is_manhole(plant, node) && !carries_instrument(plant, node);
     }
     !matches!(role, Role::None | Role::Instrument)
 }

@@ -91,6 +91,12 @@ fn words_of(plant: &Plant<'_>, node: NodeId) -> String {
     texts.map(|text| format!(" {}", snake_case(text))).collect()
 }
 
+/// Whether a nozzle is there for people and not for pipes.
+pub(crate) fn is_manhole(plant: &Plant<'_>, node: NodeId) -> bool {
+    let words = words_of(plant, node) + &service_of(plant, node);
+    ["manhole", "manway", "handhole"].iter().any(|word| words.contains(word))
+}
+
 /// Whether an instrument is joined to an item, or is it.
 pub(crate) fn carries_instrument(plant: &Plant<'_>, node: NodeId) -> bool {
     let topology = &plant.topology;

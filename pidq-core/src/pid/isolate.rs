@@ -7,7 +7,7 @@
 use hashbrown::{HashMap, HashSet};
 
 use super::Datum;
-use super::ends::{is_bleed, stands_in_line};
+use super::ends::{carries_instrument, is_bleed, is_manhole, stands_in_line};
 use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NONE, NodeId};
 use crate::graph::config::{Names, Role};
@@ -185,8 +185,7 @@ impl Isolation<'_, '_> {
                 && !link.has(Link::MEMBER)
                 && !link.has(Link::MEMBER_REVERSED)
         });
-        let is_manhole = self.plant.class(port).is_some_and(|class| class.to_lowercase().contains("manhole"));
-        !is_used && !is_manhole
+        !is_used && !is_manhole(self.plant, port) && !carries_instrument(self.plant, port)
     }
 
     fn follow<G: Guide>(&mut self, guide: &mut G) -> Result<()> {

@@ -207,13 +207,16 @@ pub(crate) enum Field {
 }
 
 impl Field {
-    pub fn of(name: &str) -> Field {
-        match name {
-            "piping_class" | "class" => Field::Named(Names::PipingClass),
-            "nominal_diameter" | "size" => Field::Named(Names::Size),
-            "fluid_code" | "fluid" => Field::Named(Names::Fluid),
-            other => Field::Plain(other.into()),
-        }
+    /// By our own word, or by the one that the drawing has for it.
+    pub fn of(plant: &Plant<'_>, name: &str) -> Field {
+        const WORDS: &[(Names, [&str; 2])] = &[
+            (Names::PipingClass, ["piping_class", "class"]),
+            (Names::Size, ["nominal_diameter", "size"]),
+            (Names::Fluid, ["fluid_code", "fluid"]),
+        ];
+        let is_called = |names: Names| plant.topology.config.names(names).first().is_some_and(|first| first == name);
+        let found = WORDS.iter().find(|(names, words)| words.contains(&name) || is_called(*names));
+        found.map_or_else(|| Field::Plain(name.into()), |(names, _)| Field::Named(*names))
     }
 
     fn read<'a>(&self, plant: &Plant<'a>, holder: Value<'a>) -> Option<Value<'a>> {
@@ -237,7 +240,7 @@ pub(crate) fn edge_value<'a>(plant: &Plant<'a>, edge: EdgeId, field: &Field) -> 
 /// The items at which the pipes carry different values, and whether the item is there to change them.
 pub(crate) fn breaks<'a>(plant: &Plant<'a>, name: &str, pay: Pay<'_>) -> Result<Datum<'a>> {
     const KEYS: &[&str] = &["item", "field", "values", "edges", "legal"];
-    let field = Field::of(name);
+    let field = Field::of(plant, name);
     let topology = &plant.topology;
     let mut rows = Vec::new();
     for node in 0..topology.node_count() as u32 {

@@ -320,7 +320,8 @@ fn rated_with(plant: &Plant<'_>, nodes: &[NodeId], edges: &[EdgeId]) -> HashSet<
     let topology = &plant.topology;
     let is_node = |zone: &NodeId| (*zone as usize) < topology.node_count();
     let sides = nodes.iter().map(|node| topology.zone(*node)).filter(is_node);
-    let lines = edges.iter().filter_map(|edge| plant.by_id(plant.of_edge(*edge, Names::Line)?));
+    let line = |name: Value<'_>| plant.by_id(name).or_else(|| plant.by_tag(name.as_str()?).first().copied());
+    let lines = edges.iter().filter_map(|edge| line(plant.of_edge(*edge, Names::Line)?));
     sides.chain(lines).collect()
 }
 

@@ -1,0 +1,78 @@
+//! The manual: every answer in it is what pidq answers, and its tables are those of the engine.
+
+use std::fs;
+use std::path::Path;
+
+use pidq::{Graph, Limits, Query};
+use serde_json::Value;
+
+fn read(path: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
+    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// A question of `docs/pid.md`: its heading, whom it is asked of, the query and the answer that is printed.
+#[derive(Default)]
+struct Question {
+    heading: String,
+    drawings: Vec<String>,
+    query: String,
+    answer: String,
+}
+
+fn questions(text: &str) -> Vec<Question> {
+    text.split("\n### ").skip(1).map(question).collect()
+}
+
+fn question(text: &str) -> Question {
+    let heading = text.lines().next().unwrap_or_default().to_owned();
+    let asked_of = text.lines().find_map(|line| line.strip_prefix("Asked of ")).unwrap_or("`plant.json`");
+    let drawings = asked_of.split('`').filter(|name| name.ends_with(".json")).map(String::from).collect();
+    Question { heading, drawings, query: block(text, "jsonquery"), answer: block(text, "json") }
+}
+
+fn block(text: &str, language: &str) -> String {
+    let (_, rest) = text.split_once(&format!("```{language}\n")).unwrap_or_else(|| panic!("no {language} in {text}"));
+    rest.split("```").next().unwrap_or_default().to_owned()
+}
+
+/// One drawing as it is, several as a list.
+fn document(drawings: &[String]) -> Graph {
+    let texts: Vec<String> = drawings.iter().map(|name| read(&format!("examples/data/{name}"))).collect();
+    let text = if texts.len() == 1 { texts.concat() } else { format!("[{}]", texts.join(",")) };
+    Graph::from_json(text).expect("a drawing is JSON")
+}
+
+#[test]
+fn every_question_has_the_answer_that_is_printed() {
+    let questions = questions(&read("docs/pid.md"));
+    assert!(questions.len() >= 30, "{} questions", questions.len());
+    let mut wrong = Vec::new();
+    for question in &questions {
+        let graph = document(&question.drawings);
+        let answer = Query::parse(&question.query).and_then(|query| query.to_json(&graph, Limits::default()));
+        let answer: Option<Value> = answer.as_ref().ok().and_then(|text| serde_json::from_str(text).ok());
+        let printed: Value = serde_json::from_str(&question.answer).expect("an answer is JSON");
+        if answer.as_ref() != Some(&printed) {
+            wrong.push(format!("{}\n{}", question.heading, answer.unwrap_or_default()));
+        }
+    }
+    assert!(wrong.is_empty(), "these answers are others:\n\n{}", wrong.join("\n\n"));
+}
+
+#[test]
+fn queries_in_the_manual_are_fit_to_be_copied() {
+    for question in questions(&read("docs/pid.md")) {
+        let notes = Query::parse(&question.query).and_then(|query| query.check()).expect(&question.heading);
+        assert!(notes.is_empty(), "{}: {notes:?}", question.heading);
+        assert!(question.query.lines().all(|line| line.chars().count() <= 120), "{}: a long line", question.heading);
+    }
+}
+
+#[test]
+fn nothing_is_called_safe() {
+    for (number, line) in read("docs/pid.md").lines().enumerate() {
+        let says_so = line.to_lowercase().contains("safe") && !line.contains("safeguards") && !line.contains("service");
+        assert!(!says_so, "line {}: {line}", number + 1);
+    }
+}
