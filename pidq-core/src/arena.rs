@@ -287,6 +287,12 @@ impl Arena {
         Some(self.slice(Span { start: raw.start - 1, end: raw.end + 1 }))
     }
 
+    /// The value of a number whose text is kept.
+    #[inline]
+    pub fn lexeme_value(&self, index: u32) -> f64 {
+        self.lexemes[index as usize].value
+    }
+
     /// The value of a number whose text is kept, and that text.
     #[inline]
     pub fn lexeme(&self, index: u32) -> (f64, &str) {

@@ -12,6 +12,7 @@ mod piped;
 pub(crate) mod plan;
 mod property;
 mod reads;
+mod renamed;
 mod scratch;
 pub(crate) mod view;
 

@@ -141,9 +141,10 @@ impl Regex {
         }
     }
 
-    /// Roughly the size of the compiled form: a search costs `1 + text.len() * cost / 64` fuel.
-    pub fn cost(&self) -> u64 {
-        self.cost
+    /// What a search in a text costs: its length times the size of the compiled form, roughly.
+    #[inline]
+    pub fn search_cost(&self, text: &str) -> u64 {
+        (text.len() as u64).saturating_mul(self.cost) / 64 + 1
     }
 }
 

@@ -11,7 +11,7 @@ use std::fmt;
 use crate::arena::{Arena, Cell, ContainerId, Kind};
 use crate::error::Result;
 
-pub(crate) use keys::{Index, Keys};
+pub(crate) use keys::{Index, KeyIndex, Keys, Places};
 
 /// A JSON value, or nothing. Borrows from the graph or from the scratch memory of its run.
 #[derive(Clone, Copy)]
@@ -166,7 +166,7 @@ impl<'a> Number<'a> {
     pub fn value(self) -> f64 {
         match self.0 {
             Digits::Computed(value) => value,
-            Digits::Stored(arena, index) => arena.lexeme(index).0,
+            Digits::Stored(arena, index) => arena.lexeme_value(index),
         }
     }
 

@@ -7,10 +7,10 @@ use super::build::Entries;
 use super::plan::{Path, Plan};
 use super::view::View;
 use super::{Cx, Way};
-use crate::arena::Cell;
+use crate::arena::{Arena, Cell};
 use crate::error::Result;
 use crate::graph::column::Column;
-use crate::value::{Array, CellList, Items, Keys, Table, Value};
+use crate::value::{Array, CellList, Items, KeyIndex, Keys, Places, Record, Table, Value, write};
 
 /// Groups by the values of a coded column.
 pub(crate) struct Coded<'a> {
@@ -187,10 +187,44 @@ impl<'a> Cx<'a> {
         Ok(Some(coded))
     }
 
+    /// The object of all items under a field whose texts are all different: the column knows where each one stands.
+    pub(crate) fn keyed_together(&mut self, view: View<'a>, key: &'a Plan) -> Result<Option<Value<'a>>> {
+        let (Some(path), None) = (plain_path(key), view.rows) else { return Ok(None) };
+        let Some(column) = self.column(path, view.list) else { return Ok(None) };
+        let Some(texts) = column.distinct_texts(self.document) else { return Ok(None) };
+        let (len, steps) = (view.len(), 2 + path.keys.len() as u64);
+        self.spend(len as u64 * steps)?;
+        let names = self.scratch.slice_by(len, |at| texts.get(at as u32)).ok_or_else(|| self.out_of_memory())?;
+        if write::needs_reordering(names) {
+            return Ok(None);
+        }
+        self.spend(names.iter().map(|name| name.len() as u64 / 64).sum())?;
+        let known: Option<&'a ColumnKeys<'a>> = self.scratch.one(ColumnKeys { column, arena: self.document });
+        let index = Some(KeyIndex::Known(known.ok_or_else(|| self.out_of_memory())?));
+        let keys = self.scratch.one(Keys { names, index }).ok_or_else(|| self.out_of_memory())?;
+        let value = |at: usize| Value::stored(self.document, view.cells[at]);
+        let values = self.scratch.slice_by(len, value).ok_or_else(|| self.out_of_memory())?;
+        let record = self.scratch.one(Record { keys, values }).ok_or_else(|| self.out_of_memory())?;
+        Ok(Some(record.row(0)))
+    }
+
     /// Pays for sorting so many values in advance: for as many comparisons as a binary merge needs at most.
     pub(crate) fn pay_sort(&mut self, count: usize, longest: usize) -> Result<()> {
         let comparisons = count as u64 * u64::from(usize::BITS - count.leading_zeros());
         self.spend(comparisons * (1 + longest as u64 / 64) / 4)
+    }
+}
+
+/// A column of different texts, as the index of its keys.
+#[derive(Clone, Copy)]
+struct ColumnKeys<'a> {
+    column: &'a Column,
+    arena: &'a Arena,
+}
+
+impl Places for ColumnKeys<'_> {
+    fn place(&self, text: &str) -> Option<usize> {
+        self.column.rows_of(self.arena, text).next().map(|row| row as usize)
     }
 }
 

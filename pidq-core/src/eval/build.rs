@@ -9,7 +9,7 @@ use crate::arena::load::array_index;
 use crate::arena::{Arena, ContainerId};
 use crate::error::{Code, Error, Result};
 use crate::value::{
-    Array, CellList, Fields, Index, Items, Keys, Object, Part, Record, Rows, Table, Value, convert, write,
+    Array, CellList, Fields, Index, Items, KeyIndex, Keys, Object, Part, Record, Rows, Table, Value, convert, write,
 };
 
 /// The keys of the stored objects of a shape, and the same as a list.
@@ -199,28 +199,35 @@ impl<'a> Cx<'a> {
         }
     }
 
-    /// The keys of an object as a list of texts.
-    pub(crate) fn key_list(&mut self, object: Object<'a>) -> Result<Value<'a>> {
+    /// The keys of an object as texts.
+    #[inline]
+    pub(crate) fn key_list(&mut self, object: Object<'a>) -> Result<&'a [Value<'a>]> {
         if let Fields::Stored(arena, id) = object.0 {
-            let names = self.shape(arena, id)?.names;
-            return self.array_of(names);
+            return Ok(self.shape(arena, id)?.names);
         }
         let names = self.keys_of(object)?.names;
-        self.list_by(names.len(), |at| Value::String(names[at]))
+        let values = self.scratch.slice_by(names.len(), |at| Value::String(names[at]));
+        values.ok_or_else(|| self.out_of_memory())
     }
 
-    /// The values of an object as a list.
+    /// The values of an object as a list. Costs a step for each.
+    #[inline]
     pub(crate) fn value_list(&mut self, object: Object<'a>) -> Result<Value<'a>> {
         let (arena, cells) = match object.0 {
-            Fields::Built(record, row) => return self.array_of(record.values(row)),
+            Fields::Built(record, row) => {
+                self.spend(record.values(row).len() as u64)?;
+                return self.array_of(record.values(row));
+            }
             Fields::Row(table, row) => (table.arena, table.row(row)),
             Fields::Stored(arena, id) => (arena, arena.fields(id)),
         };
+        self.spend(cells.len() as u64)?;
         let list = self.scratch.one(CellList { arena, cells }).ok_or_else(|| self.out_of_memory())?;
         Ok(Value::Array(Array(Items::Cells(list))))
     }
 
-    fn shape(&mut self, arena: &'a Arena, id: ContainerId) -> Result<Shape<'a>> {
+    #[inline]
+    pub(super) fn shape(&mut self, arena: &'a Arena, id: ContainerId) -> Result<Shape<'a>> {
         let number = arena.shape(id).0;
         let place = number as usize % SHAPES;
         match self.shapes.get(place) {
@@ -278,7 +285,7 @@ impl<'a> Cx<'a> {
 
     fn keys_with(&self, names: &[&'a str], index: Option<&'a [u32]>) -> Result<&'a Keys<'a>> {
         let names = self.scratch.slice(names).ok_or_else(|| self.out_of_memory())?;
-        let index = index.map(|index| (index, self.scratch.hasher()));
+        let index = index.map(|index| KeyIndex::Made(index, self.scratch.hasher()));
         self.scratch.one(Keys { names, index }).ok_or_else(|| self.out_of_memory())
     }
 

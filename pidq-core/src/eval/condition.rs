@@ -12,7 +12,8 @@ use super::view::View;
 use super::{Cx, Way};
 use crate::arena::{Cell, ContainerId};
 use crate::error::Result;
-use crate::graph::column::Column;
+use crate::graph::column::{Column, Texts};
+use crate::regex::Regex;
 use crate::value::Value;
 
 /// Rows of a stored list.
@@ -36,6 +37,8 @@ enum Test<'a> {
     All(&'a Call, Vec<Test<'a>>),
     Any(&'a Call, Vec<Test<'a>>),
     Not(&'a Call, Box<Test<'a>>),
+    /// It asks where the texts of a field match a pattern.
+    Matches(&'a Call, &'a Texts, &'a Regex, u64),
     /// It is a call on fields: row by row, on the columns.
     Prepared(Prepared<'a>),
     /// Anything else: item by item.
@@ -101,7 +104,11 @@ impl<'a> Cx<'a> {
     }
 
     fn any_test(&mut self, plan: &'a Plan, list: ContainerId) -> Test<'a> {
-        self.prepared_call(plan, list).map_or(Test::Plain(plan), Test::Prepared)
+        let Some(prepared) = self.prepared_call(plan, list) else { return Test::Plain(plan) };
+        match prepared.as_search() {
+            Some((call, texts, steps, regex)) => Test::Matches(call, texts, regex, 1 + steps),
+            None => Test::Prepared(prepared),
+        }
     }
 
     fn tests(&mut self, plans: &'a [Plan], list: ContainerId) -> Vec<Test<'a>> {
@@ -216,6 +223,7 @@ impl<'a> Cx<'a> {
                 selection.rows.remove(&without);
                 Ok(())
             }
+            Test::Matches(call, texts, regex, steps) => self.keep_matches((call, *steps), texts, regex, selection),
             Test::Prepared(prepared) => self.keep_by(selection, |cx, row, _| cx.run_prepared(prepared, row).map(truth)),
             Test::Plain(plan) => self.keep_by(selection, |cx, _, item| cx.eval(plan, item).map(truth)),
         }
@@ -304,6 +312,32 @@ impl<'a> Cx<'a> {
         let all = selection.rows.clone();
         self.keep(test, selection, |value| value.is_truthy_in_javascript())?;
         Ok(std::mem::replace(&mut selection.rows, all))
+    }
+
+    /// Hot: a tag is searched in less time than a call takes.
+    fn keep_matches(
+        &mut self,
+        (call, steps): (&'a Call, u64),
+        texts: &'a Texts,
+        regex: &'a Regex,
+        selection: &mut Selection<'a>,
+    ) -> Result<()> {
+        self.charge(call, selection.rows.count() as u64, steps)?;
+        let mut kept = Bits::none(selection.cells.len());
+        let mut cost = 0;
+        for row in selection.rows.iter() {
+            let text = texts.get(row);
+            let search = regex.search_cost(text);
+            cost += search;
+            self.spend(search)?;
+            if regex.is_match(text, self.limits.backtracks)? {
+                kept.insert(row);
+            }
+        }
+        self.costs[call.id].fuel += cost;
+        self.inner_fuel += cost;
+        selection.rows = kept;
+        Ok(())
     }
 
     /// Keeps the rows that pass a test, which sees the row and its item.

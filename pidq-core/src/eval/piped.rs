@@ -6,6 +6,7 @@
 use super::Cx;
 use super::function::{Body, PipedBody, SearchBody, StrictBody};
 use super::plan::{Call, Path, Plan, Stage};
+use super::renamed::Shapes;
 use super::view::View;
 use crate::arena::{Arena, ContainerId};
 use crate::error::Result;
@@ -98,8 +99,13 @@ impl<'a> Cx<'a> {
         self.spend(view.len() as u64 * steps)?;
         let entry = self.enter();
         let mut rows = 0;
+        let mut shapes = Shapes::of(call);
         let result = self.list_of(view.len(), |cx, at| {
-            let value = body(cx, field.value(cx.document, view.row(at)), &call.args)?;
+            let input = field.value(cx.document, view.row(at));
+            let value = match (&mut shapes, input.container()) {
+                (Some(shapes), Some((_, id))) if input.as_object().is_some() => cx.renamed(shapes, id, call, body)?,
+                _ => body(cx, input, &call.args)?,
+            };
             if let Value::Array(array) = value {
                 rows += array.len() as u64;
             }
@@ -195,6 +201,18 @@ impl<'a> Cx<'a> {
         Some(Field { column, texts: column.texts(self.document), steps: 1 + path.keys.len() as u64 })
     }
 
+    /// Hot: nearly all are fields, which are not worth a step down.
+    #[inline]
+    fn prepared_argument(&mut self, prepared: &Prepared<'a>, row: u32) -> Result<Value<'a>> {
+        match prepared {
+            Prepared::Field(field) => {
+                self.spend(field.steps)?;
+                Ok(field.value(self.document, row))
+            }
+            other => self.run_prepared(other, row),
+        }
+    }
+
     /// Hot: runs once an item and part.
     pub(super) fn run_prepared(&mut self, prepared: &Prepared<'a>, row: u32) -> Result<Value<'a>> {
         match prepared {
@@ -209,7 +227,7 @@ impl<'a> Cx<'a> {
                 self.spend(made.steps)?;
                 let mut args = made.args;
                 for (at, arg) in &made.rest {
-                    args[*at] = self.run_prepared(arg, row)?;
+                    args[*at] = self.prepared_argument(arg, row)?;
                 }
                 let result = (made.body)(self, &args[..made.call.args.len()]);
                 self.leave(made.call, entry, &result);
@@ -218,7 +236,7 @@ impl<'a> Cx<'a> {
             Prepared::Search(call, body, text, regex) => {
                 self.spend(1)?;
                 let entry = self.enter();
-                let text = self.run_prepared(text, row)?;
+                let text = self.prepared_argument(text, row)?;
                 let result = body(self, text, regex);
                 self.leave(call, entry, &result);
                 result
@@ -228,6 +246,19 @@ impl<'a> Cx<'a> {
 
     fn plain_column(&mut self, path: &'a Path, list: ContainerId) -> Option<&'a Column> {
         if path.is_plain { self.column(path, list) } else { None }
+    }
+}
+
+impl<'a> Prepared<'a> {
+    /// The call that asks whether texts side by side match a pattern, and the texts and steps of their field.
+    pub fn as_search(&self) -> Option<(&'a Call, &'a Texts, u64, &'a Regex)> {
+        match self {
+            Prepared::Search(call, _, text, regex) if call.function.standard_name() == Some("regex") => match **text {
+                Prepared::Field(field) => Some((call, field.texts?, field.steps, regex)),
+                _ => None,
+            },
+            _ => None,
+        }
     }
 }
 

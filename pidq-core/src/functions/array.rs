@@ -424,6 +424,12 @@ fn firsts_of_values<'a>(cx: &mut Cx<'a>, view: View<'a>, key: &'a Plan) -> Resul
 
 fn key_by<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
     let array = iterable(cx, input)?;
+    if let (Some(view), Some(key)) = (cx.view(array), args.first())
+        && let Some(keyed) = cx.together(|cx| cx.keyed_together(view, key))
+    {
+        cx.took(Way::Index);
+        return Ok(keyed);
+    }
     let entries = firsts(cx, array, args)?;
     entries.into_object_by(cx, |place| array.get(*place as usize).unwrap_or(Value::Undefined))
 }

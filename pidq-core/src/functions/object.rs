@@ -149,11 +149,12 @@ fn object_expected(value: Value<'_>) -> Error {
 }
 
 fn keys<'a>(cx: &mut Cx<'a>, input: Value<'a>, _: &'a [Plan]) -> Result<Value<'a>> {
-    let keyed = Keyed::of(cx, input)?;
-    if let Keyed::Object(object) = keyed {
-        cx.spend(object.len() as u64)?;
-        return cx.key_list(object);
+    if let Value::Object(object) = input {
+        let names = cx.key_list(object)?;
+        cx.spend(names.len() as u64)?;
+        return cx.array_of(names);
     }
+    let keyed = Keyed::of(cx, input)?;
     let base = cx.mark();
     for at in 0..keyed.len() {
         let (name, _) = keyed.entry(cx, at)?;
@@ -163,13 +164,13 @@ fn keys<'a>(cx: &mut Cx<'a>, input: Value<'a>, _: &'a [Plan]) -> Result<Value<'a
 }
 
 fn values<'a>(cx: &mut Cx<'a>, input: Value<'a>, _: &'a [Plan]) -> Result<Value<'a>> {
+    if let Value::Object(object) = input {
+        return cx.value_list(object);
+    }
     match Keyed::of(cx, input)? {
         Keyed::Array(array) => Ok(Value::Array(array)),
+        Keyed::Object(object) => cx.value_list(object),
         Keyed::None => cx.array_of(&[]),
-        Keyed::Object(object) => {
-            cx.spend(object.len() as u64)?;
-            cx.value_list(object)
-        }
     }
 }
 

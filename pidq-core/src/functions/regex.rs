@@ -74,7 +74,7 @@ fn search<'a>(cx: &mut Cx<'a>, regex: &Regex, text: &str, start: usize) -> Resul
 }
 
 fn pay(cx: &mut Cx<'_>, regex: &Regex, text: &str) -> Result<()> {
-    cx.spend((text.len() as u64).saturating_mul(regex.cost()) / 64 + 1)
+    cx.spend(regex.search_cost(text))
 }
 
 /// What the matches of a pattern have in common: the keys of the objects that describe them.

@@ -173,9 +173,19 @@ impl Column {
         Order { rows: keys.iter().map(|(_, row)| *row).collect(), ranks: ranks.into() }
     }
 
+    /// The texts of all rows, where they are short and all different.
+    pub fn distinct_texts(&self, arena: &Arena) -> Option<&Texts> {
+        let texts = self.texts(arena)?;
+        (self.places(arena).table.len() == self.len()).then_some(texts)
+    }
+
+    fn places(&self, arena: &Arena) -> &Places {
+        self.places.get_or_init(|| Places::new(self, arena))
+    }
+
     /// The rows that hold a text, ascending.
     pub fn rows_of(&self, arena: &Arena, text: &str) -> impl Iterator<Item = u32> {
-        let places = self.places.get_or_init(|| Places::new(self, arena));
+        let places = self.places(arena);
         let hash = places.hasher.hash_one(text);
         let first = places.table.find(hash, |row| arena.string(self.cell(*row)) == text).copied();
         std::iter::successors(first, |row| Some(places.next[*row as usize]).filter(|next| *next != NONE))

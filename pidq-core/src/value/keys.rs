@@ -9,7 +9,22 @@ use hashbrown::DefaultHashBuilder;
 pub(crate) struct Keys<'a> {
     pub names: &'a [&'a str],
     /// Of long lists.
-    pub index: Option<(&'a [u32], &'a DefaultHashBuilder)>,
+    pub index: Option<KeyIndex<'a>>,
+}
+
+/// Finds the places of keys where there are many.
+#[derive(Clone, Copy)]
+pub(crate) enum KeyIndex<'a> {
+    /// A hash table, and what made it.
+    Made(&'a [u32], &'a DefaultHashBuilder),
+    /// One that was there before.
+    Known(&'a dyn Places),
+}
+
+/// Knows at which place of a list a text stands.
+pub(crate) trait Places {
+    /// The place of a text.
+    fn place(&self, text: &str) -> Option<usize>;
 }
 
 impl Keys<'_> {
@@ -20,7 +35,10 @@ impl Keys<'_> {
     pub fn slot(&self, name: &str) -> Option<usize> {
         match self.index {
             None => self.names.iter().position(|key| *key == name),
-            Some((index, hasher)) => find(index, hasher.hash_one(name), |slot| self.names[slot] == name).ok(),
+            Some(KeyIndex::Known(places)) => places.place(name),
+            Some(KeyIndex::Made(index, hasher)) => {
+                find(index, hasher.hash_one(name), |slot| self.names[slot] == name).ok()
+            }
         }
     }
 }
