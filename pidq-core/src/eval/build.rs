@@ -15,7 +15,7 @@ use crate::value::{
 /// The keys of the stored objects of a shape, and the same as a list.
 #[derive(Clone, Copy)]
 pub(super) struct Shape<'a> {
-    keys: &'a Keys<'a>,
+    pub(super) keys: &'a Keys<'a>,
     names: &'a [Value<'a>],
 }
 

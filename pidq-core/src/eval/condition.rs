@@ -3,6 +3,8 @@
 //! Every part costs the fuel that it would cost item by item, so fuel does not depend on what is at hand. Whenever
 //! something fails, the caller goes from item to item instead: the first error is then the one that the query means.
 
+use std::cell::RefCell;
+
 use super::bits::Bits;
 use super::numbers::Numeric;
 use super::piped::Prepared;
@@ -40,7 +42,7 @@ enum Test<'a> {
     /// It asks where the texts of a field match a pattern.
     Matches(&'a Call, &'a Texts, &'a Regex, u64),
     /// It is a call on fields: row by row, on the columns.
-    Prepared(Prepared<'a>),
+    Prepared(RefCell<Prepared<'a>>),
     /// Anything else: item by item.
     Plain(&'a Plan),
 }
@@ -104,10 +106,10 @@ impl<'a> Cx<'a> {
     }
 
     fn any_test(&mut self, plan: &'a Plan, list: ContainerId) -> Test<'a> {
-        let Some(prepared) = self.prepared_call(plan, list) else { return Test::Plain(plan) };
+        let Some(prepared) = self.prepared(plan, Some(list)) else { return Test::Plain(plan) };
         match prepared.as_search() {
-            Some((call, texts, steps, regex)) => Test::Matches(call, texts, regex, 1 + steps),
-            None => Test::Prepared(prepared),
+            Some((call, texts, regex, cost)) => Test::Matches(call, texts, regex, cost),
+            None => Test::Prepared(RefCell::new(prepared)),
         }
     }
 
@@ -224,8 +226,8 @@ impl<'a> Cx<'a> {
                 Ok(())
             }
             Test::Matches(call, texts, regex, steps) => self.keep_matches((call, *steps), texts, regex, selection),
-            Test::Prepared(prepared) => self.keep_by(selection, |cx, row, _| cx.run_prepared(prepared, row).map(truth)),
-            Test::Plain(plan) => self.keep_by(selection, |cx, _, item| cx.eval(plan, item).map(truth)),
+            Test::Prepared(prepared) => self.keep_prepared(&mut prepared.borrow_mut(), selection, truth),
+            Test::Plain(plan) => self.keep_plain(plan, selection, truth),
         }
     }
 
@@ -340,16 +342,30 @@ impl<'a> Cx<'a> {
         Ok(())
     }
 
-    /// Keeps the rows that pass a test, which sees the row and its item.
-    fn keep_by(
+    fn keep_prepared(
         &mut self,
+        prepared: &mut Prepared<'a>,
         selection: &mut Selection<'a>,
-        passes: impl Fn(&mut Self, u32, Value<'a>) -> Result<bool>,
+        truth: Truth,
     ) -> Result<()> {
+        let runs = selection.rows.count() as u64;
+        self.pay_prepared(prepared, runs)?;
+        let mut kept = Bits::none(selection.cells.len());
+        for row in selection.rows.iter() {
+            if truth(self.run_prepared(prepared, row, Value::Undefined)?) {
+                kept.insert(row);
+            }
+        }
+        self.note_prepared(prepared, runs);
+        selection.rows = kept;
+        Ok(())
+    }
+
+    fn keep_plain(&mut self, plan: &'a Plan, selection: &mut Selection<'a>, truth: Truth) -> Result<()> {
         let mut kept = Bits::none(selection.cells.len());
         for row in selection.rows.iter() {
             let item = Value::stored(self.document, selection.cells[row as usize]);
-            if passes(self, row, item)? {
+            if truth(self.eval(plan, item)?) {
                 kept.insert(row);
             }
         }

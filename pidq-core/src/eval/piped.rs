@@ -12,14 +12,30 @@ use crate::arena::{Arena, ContainerId};
 use crate::error::Result;
 use crate::graph::column::{Column, Texts};
 use crate::regex::Regex;
-use crate::value::{Array, CellList, Items, Value};
+use crate::value::{Array, CellList, Fields, Items, Object, Record, Value};
 
-/// A part of a query whose fields are read from columns.
-pub(super) enum Prepared<'a> {
-    Fixed(Value<'a>),
-    Field(Field<'a>),
-    Call(Box<PreparedCall<'a>>),
-    Search(&'a Call, SearchBody, Box<Prepared<'a>>, &'a Regex),
+/// A call whose arguments are read from columns, or given.
+pub(super) struct Prepared<'a> {
+    call: &'a Call,
+    body: Ready<'a>,
+    /// The arguments. Those that are the same for all rows are in place.
+    args: [Value<'a>; MOST],
+    /// Where the others belong.
+    fields: Vec<(usize, Field<'a>)>,
+    inputs: Vec<usize>,
+    calls: Vec<(usize, Prepared<'a>)>,
+    /// What the arguments cost a run.
+    steps: u64,
+    /// What the body has cost so far, and the items that it gave.
+    fuel: u64,
+    rows: u64,
+}
+
+/// A function that is ready to run.
+#[derive(Clone, Copy)]
+enum Ready<'a> {
+    Strict(StrictBody),
+    Search(SearchBody, &'a Regex),
 }
 
 /// A field, its texts side by side where it has many short ones, and the steps to it.
@@ -27,17 +43,6 @@ pub(super) enum Prepared<'a> {
 pub(super) struct Field<'a> {
     column: &'a Column,
     texts: Option<&'a Texts>,
-    steps: u64,
-}
-
-/// A call, with the arguments that are the same for all rows in place.
-pub(super) struct PreparedCall<'a> {
-    call: &'a Call,
-    body: StrictBody,
-    args: [Value<'a>; MOST],
-    /// The other arguments, and where they belong.
-    rest: Vec<(usize, Prepared<'a>)>,
-    /// The steps that the arguments in place cost.
     steps: u64,
 }
 
@@ -53,8 +58,8 @@ impl<'a> Cx<'a> {
             Plan::Pipe(stages) => self.map_piped(view, stages),
             Plan::Array(items) => self.map_lists(view, items),
             Plan::Call(call) if call.function.standard_name() == Some("if") => self.map_choice(view, call),
-            Plan::Call(_) => match self.prepared_call(plan, view.list) {
-                Some(prepared) => self.list_of(view.len(), |cx, at| cx.run_prepared(&prepared, view.row(at))).map(Some),
+            Plan::Call(_) => match self.prepared(plan, Some(view.list)) {
+                Some(prepared) => self.map_prepared(view, prepared).map(Some),
                 None => Ok(None),
             },
             _ => Ok(None),
@@ -100,10 +105,16 @@ impl<'a> Cx<'a> {
         let entry = self.enter();
         let mut rows = 0;
         let mut shapes = Shapes::of(call);
+        let (mut values, mut runs) = (self.prepared_values(call), 0);
         let result = self.list_of(view.len(), |cx, at| {
             let input = field.value(cx.document, view.row(at));
-            let value = match (&mut shapes, input.container()) {
-                (Some(shapes), Some((_, id))) if input.as_object().is_some() => cx.renamed(shapes, id, call, body)?,
+            let value = match (input, &mut shapes, &mut values) {
+                (Value::Object(Object(Fields::Stored(_, id))), Some(shapes), _) => {
+                    cx.renamed(shapes, id, call, body)?
+                }
+                (Value::Object(Object(Fields::Stored(_, id))), _, Some(values)) => {
+                    cx.mapped_values(values, id, &mut runs)?
+                }
                 _ => body(cx, input, &call.args)?,
             };
             if let Value::Array(array) = value {
@@ -111,11 +122,22 @@ impl<'a> Cx<'a> {
             }
             Ok(value)
         });
+        if let Some(values) = &values {
+            self.note_prepared(values, runs);
+        }
         self.leave(call, entry, &Ok(Value::Null));
         let cost = &mut self.costs[call.id];
         cost.runs += view.len() as u64 - 1;
         cost.rows += rows;
         result
+    }
+
+    /// The call that `mapValues` makes of each value.
+    fn prepared_values(&mut self, call: &'a Call) -> Option<Prepared<'a>> {
+        match (call.function.standard_name(), &*call.args) {
+            (Some("mapValues"), [value]) => self.prepared(value, None),
+            _ => None,
+        }
     }
 
     /// `[.a, .b]`.
@@ -155,93 +177,127 @@ impl<'a> Cx<'a> {
         .map(Some)
     }
 
-    /// A call whose arguments are fields and constants, or such calls again.
-    pub(super) fn prepared_call(&mut self, plan: &'a Plan, list: ContainerId) -> Option<Prepared<'a>> {
-        if let Plan::Call(_) = plan { self.prepared(plan, list, 0) } else { None }
+    /// A call whose arguments are fields of a list and constants, or such calls again. Without a list, the current
+    /// value stands for the fields.
+    pub(super) fn prepared(&mut self, plan: &'a Plan, list: Option<ContainerId>) -> Option<Prepared<'a>> {
+        if let Plan::Call(call) = plan { self.prepared_call(call, list, 0) } else { None }
     }
 
-    fn prepared(&mut self, plan: &'a Plan, list: ContainerId, depth: usize) -> Option<Prepared<'a>> {
-        match plan {
-            Plan::Constant(constant) => Some(Prepared::Fixed(constant.value())),
-            Plan::Get(path) => self.column_field(path, list).map(Prepared::Field),
-            Plan::Call(call) if depth < DEEPEST => match (&call.function.row().body, &*call.args) {
-                (Body::Strict(body), args) if args.len() <= MOST => self.prepared_strict(call, *body, list, depth),
-                (Body::Search(body), [text, Plan::Pattern(pattern), ..]) => {
-                    let text = self.prepared(text, list, depth + 1)?;
-                    Some(Prepared::Search(call, *body, Box::new(text), pattern))
-                }
-                _ => None,
-            },
-            _ => None,
-        }
-    }
-
-    fn prepared_strict(
-        &mut self,
-        call: &'a Call,
-        body: StrictBody,
-        list: ContainerId,
-        depth: usize,
-    ) -> Option<Prepared<'a>> {
-        let mut made = PreparedCall { call, body, args: [Value::Undefined; MOST], rest: Vec::new(), steps: 0 };
-        for (at, arg) in call.args.iter().enumerate() {
-            match self.prepared(arg, list, depth + 1)? {
-                Prepared::Fixed(value) => {
-                    made.args[at] = value;
-                    made.steps += 1;
-                }
-                other => made.rest.push((at, other)),
+    fn prepared_call(&mut self, call: &'a Call, list: Option<ContainerId>, depth: usize) -> Option<Prepared<'a>> {
+        let (body, args) = match (&call.function.row().body, &*call.args) {
+            (Body::Strict(body), args) if args.len() <= MOST => (Ready::Strict(*body), args),
+            (Body::Search(body), [text, Plan::Pattern(pattern), ..]) => {
+                (Ready::Search(*body, pattern), std::slice::from_ref(text))
             }
+            _ => return None,
+        };
+        let args_in_place = [Value::Undefined; MOST];
+        let (fields, inputs, calls) = (Vec::new(), Vec::new(), Vec::new());
+        let mut made = Prepared { call, body, args: args_in_place, fields, inputs, calls, steps: 0, fuel: 0, rows: 0 };
+        for (at, arg) in args.iter().enumerate() {
+            made.steps += self.prepare_argument(&mut made, at, arg, list, depth)?;
         }
-        Some(Prepared::Call(Box::new(made)))
+        Some(made)
+    }
+
+    /// Prepares an argument, and says what it costs a run; that does not include calls.
+    fn prepare_argument(
+        &mut self,
+        made: &mut Prepared<'a>,
+        at: usize,
+        plan: &'a Plan,
+        list: Option<ContainerId>,
+        depth: usize,
+    ) -> Option<u64> {
+        match (plan, list) {
+            (Plan::Constant(constant), _) => made.args[at] = constant.value(),
+            (Plan::Get(path), None) if path.keys.is_empty() => made.inputs.push(at),
+            (Plan::Get(path), Some(list)) => {
+                let field = self.column_field(path, list)?;
+                made.fields.push((at, field));
+                return Some(field.steps);
+            }
+            (Plan::Call(call), _) if depth < DEEPEST => {
+                made.calls.push((at, self.prepared_call(call, list, depth + 1)?));
+            }
+            _ => return None,
+        }
+        Some(1)
+    }
+
+    /// Pays for so many runs of a call, but for what the bodies will cost.
+    pub(super) fn pay_prepared(&mut self, prepared: &Prepared<'a>, runs: u64) -> Result<()> {
+        self.spend(runs.saturating_mul(1 + prepared.all_steps()))
+    }
+
+    /// Notes what so many runs have cost, as [`Cx::leave`] does for each.
+    pub(super) fn note_prepared(&mut self, prepared: &Prepared<'a>, runs: u64) {
+        let fuel = runs * prepared.steps + prepared.fuel;
+        let cost = &mut self.costs[prepared.call.id];
+        cost.runs += runs;
+        cost.fuel += fuel;
+        cost.rows += prepared.rows;
+        self.inner_fuel += fuel;
+        prepared.calls.iter().for_each(|(_, call)| self.note_prepared(call, runs));
+    }
+
+    /// Hot: runs once an item and call. The arguments are paid for.
+    pub(super) fn run_prepared(
+        &mut self,
+        prepared: &mut Prepared<'a>,
+        row: u32,
+        input: Value<'a>,
+    ) -> Result<Value<'a>> {
+        for (at, field) in &prepared.fields {
+            prepared.args[*at] = field.value(self.document, row);
+        }
+        for at in &prepared.inputs {
+            prepared.args[*at] = input;
+        }
+        for (at, call) in &mut prepared.calls {
+            prepared.args[*at] = self.run_prepared(call, row, input)?;
+        }
+        let before = self.used;
+        let value = match prepared.body {
+            Ready::Strict(body) => body(self, &prepared.args[..prepared.call.args.len()])?,
+            Ready::Search(body, regex) => body(self, prepared.args[0], regex)?,
+        };
+        prepared.fuel += self.used - before;
+        if let Value::Array(array) = value {
+            prepared.rows += array.len() as u64;
+        }
+        Ok(value)
+    }
+
+    /// A prepared call for each item.
+    fn map_prepared(&mut self, view: View<'a>, mut prepared: Prepared<'a>) -> Result<Value<'a>> {
+        let runs = view.len() as u64;
+        self.pay_prepared(&prepared, runs)?;
+        let made = self.list_of(view.len(), |cx, at| cx.run_prepared(&mut prepared, view.row(at), Value::Undefined))?;
+        self.note_prepared(&prepared, runs);
+        Ok(made)
+    }
+
+    /// What `mapValues` makes of an object of the document.
+    fn mapped_values(&mut self, prepared: &mut Prepared<'a>, id: ContainerId, runs: &mut u64) -> Result<Value<'a>> {
+        let document = self.document;
+        let keys = self.shape(document, id)?.keys;
+        let fields = document.fields(id);
+        let count = fields.len() as u64;
+        *runs += count;
+        self.spend(count)?;
+        self.pay_prepared(prepared, count)?;
+        let values = self.scratch.slots(fields.len(), Value::Undefined).ok_or_else(|| self.out_of_memory())?;
+        for (value, cell) in values.iter_mut().zip(fields) {
+            *value = self.run_prepared(prepared, 0, Value::stored(document, *cell))?;
+        }
+        let record = self.scratch.one(Record { keys, values }).ok_or_else(|| self.out_of_memory())?;
+        Ok(record.row(0))
     }
 
     fn column_field(&mut self, path: &'a Path, list: ContainerId) -> Option<Field<'a>> {
         let column = self.plain_column(path, list)?;
         Some(Field { column, texts: column.texts(self.document), steps: 1 + path.keys.len() as u64 })
-    }
-
-    /// Hot: nearly all are fields, which are not worth a step down.
-    #[inline]
-    fn prepared_argument(&mut self, prepared: &Prepared<'a>, row: u32) -> Result<Value<'a>> {
-        match prepared {
-            Prepared::Field(field) => {
-                self.spend(field.steps)?;
-                Ok(field.value(self.document, row))
-            }
-            other => self.run_prepared(other, row),
-        }
-    }
-
-    /// Hot: runs once an item and part.
-    pub(super) fn run_prepared(&mut self, prepared: &Prepared<'a>, row: u32) -> Result<Value<'a>> {
-        match prepared {
-            Prepared::Fixed(value) => self.spend(1).map(|()| *value),
-            Prepared::Field(field) => {
-                self.spend(field.steps)?;
-                Ok(field.value(self.document, row))
-            }
-            Prepared::Call(made) => {
-                self.spend(1)?;
-                let entry = self.enter();
-                self.spend(made.steps)?;
-                let mut args = made.args;
-                for (at, arg) in &made.rest {
-                    args[*at] = self.prepared_argument(arg, row)?;
-                }
-                let result = (made.body)(self, &args[..made.call.args.len()]);
-                self.leave(made.call, entry, &result);
-                result
-            }
-            Prepared::Search(call, body, text, regex) => {
-                self.spend(1)?;
-                let entry = self.enter();
-                let text = self.prepared_argument(text, row)?;
-                let result = body(self, text, regex);
-                self.leave(call, entry, &result);
-                result
-            }
-        }
     }
 
     fn plain_column(&mut self, path: &'a Path, list: ContainerId) -> Option<&'a Column> {
@@ -250,13 +306,17 @@ impl<'a> Cx<'a> {
 }
 
 impl<'a> Prepared<'a> {
-    /// The call that asks whether texts side by side match a pattern, and the texts and steps of their field.
-    pub fn as_search(&self) -> Option<(&'a Call, &'a Texts, u64, &'a Regex)> {
-        match self {
-            Prepared::Search(call, _, text, regex) if call.function.standard_name() == Some("regex") => match **text {
-                Prepared::Field(field) => Some((call, field.texts?, field.steps, regex)),
-                _ => None,
-            },
+    /// What the arguments cost a run, and those of the calls among them.
+    fn all_steps(&self) -> u64 {
+        self.steps + self.calls.iter().map(|(_, call)| call.all_steps()).sum::<u64>()
+    }
+
+    /// The call that asks whether texts side by side match a pattern, and what a row costs but for the search.
+    pub fn as_search(&self) -> Option<(&'a Call, &'a Texts, &'a Regex, u64)> {
+        let Ready::Search(_, regex) = self.body else { return None };
+        let is_asked = self.call.function.standard_name() == Some("regex");
+        match (is_asked, &*self.fields) {
+            (true, [(_, field)]) => Some((self.call, field.texts?, regex, 1 + field.steps)),
             _ => None,
         }
     }

@@ -109,6 +109,7 @@ pub(super) fn array_expected(input: Value<'_>) -> Error {
 }
 
 /// The value of an argument that may be missing.
+#[inline]
 pub(super) fn optional<'a>(cx: &mut Cx<'a>, args: &'a [Plan], at: usize, input: Value<'a>) -> Result<Value<'a>> {
     args.get(at).map_or(Ok(Value::Undefined), |arg| cx.eval(arg, input))
 }
@@ -232,7 +233,11 @@ fn size<'a>(cx: &mut Cx<'a>, input: Value<'a>, _: &'a [Plan]) -> Result<Value<'a
 }
 
 fn limit<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
-    let count = convert::to_number(optional(cx, args, 0, input)?).max(0.0) as usize;
+    let count = match optional(cx, args, 0, input)? {
+        Value::Number(count) => count.value(),
+        other => convert::to_number(other),
+    };
+    let count = count.max(0.0) as usize;
     let array = match input {
         Value::Array(array) => array,
         Value::String(text) => return cx.text(|out| write_units(out, text, count)).map(Value::String),
