@@ -18,6 +18,7 @@ mod input;
 mod join;
 mod layout;
 mod list;
+mod manual;
 mod query;
 mod question;
 mod repl;
@@ -95,6 +96,9 @@ enum Command {
     Completions(generate::Completions),
     /// Print the manual page.
     Man(generate::Man),
+    /// Print `docs/language.md`.
+    #[command(hide = true)]
+    Manual,
 }
 
 /// Runs the command and gives its exit status.
@@ -127,6 +131,7 @@ fn run(command: Command) -> Result {
         Command::ConformanceStdio(options) => conformance::run(&options),
         Command::Completions(options) => generate::completions(&options),
         Command::Man(options) => generate::man(&options),
+        Command::Manual => manual::run(),
     }
 }
 

@@ -63,6 +63,16 @@ impl Dialect {
         self.custom.iter().map(|function| &**function).chain(standard)
     }
 
+    /// The groups of the manual and the functions of the language in each, without those of the embedding program.
+    pub fn groups(&self) -> impl Iterator<Item = (&'static str, &'static [Function])> {
+        functions::groups(self.profile == Profile::Pidq)
+    }
+
+    /// The operators in levels, the tightest first: how each is written, and the function that it calls.
+    pub fn operators(&self) -> impl Iterator<Item = Vec<(&str, &str)>> {
+        (0..self.operators.levels()).map(|level| self.operators.level(level).collect())
+    }
+
     /// Compiles a text.
     ///
     /// # Errors

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 use pidq::{Graph, Limits, Query};
 use serde_json::Value;
@@ -67,6 +68,27 @@ fn queries_in_the_manual_are_fit_to_be_copied() {
         assert!(notes.is_empty(), "{}: {notes:?}", question.heading);
         assert!(question.query.lines().all(|line| line.chars().count() <= 120), "{}: a long line", question.heading);
     }
+}
+
+#[test]
+fn the_page_about_the_language_is_made_from_the_tables() {
+    let output = Command::new(env!("CARGO_BIN_EXE_pidq")).arg("manual").output().expect("the command runs");
+    let printed = String::from_utf8(output.stdout).expect("text");
+    assert!(printed == read("docs/language.md"), "write it again: pidq manual > docs/language.md");
+}
+
+#[test]
+fn queries_about_the_language_compile_and_its_error_looks_so() {
+    let page = read("docs/language.md");
+    let queries: Vec<&str> =
+        page.split("```jsonquery\n").skip(1).filter_map(|rest| rest.split("\n```").next()).collect();
+    assert!(queries.len() > 1);
+    for query in queries {
+        Query::parse(query).unwrap_or_else(|error| panic!("{query}: {error}"));
+    }
+    let query = ".pid_graph.nodes | length()";
+    let error = Query::parse(query).err().expect("an error");
+    assert!(page.contains(error.render(query).trim_end()), "{}", error.render(query));
 }
 
 #[test]

@@ -101,6 +101,25 @@ pub(crate) enum Kind {
 }
 
 impl Param {
+    /// The names of the options, where it is an object of options.
+    pub fn option_names(&self) -> &'static [&'static str] {
+        match self.kind {
+            Kind::Options(known) => known,
+            _ => &[],
+        }
+    }
+
+    /// What is expected, in words of the manual.
+    pub fn expects(&self) -> &'static str {
+        match self.kind {
+            Kind::Query => "query",
+            Kind::Static => "constant",
+            Kind::Path => "path",
+            Kind::Pattern => "pattern",
+            Kind::Options(_) => "options",
+        }
+    }
+
     pub(crate) const fn query(name: &'static str) -> Param {
         Param { name, kind: Kind::Query, is_optional: false, is_many: false }
     }

@@ -156,6 +156,11 @@ impl Operators {
         self.levels.len()
     }
 
+    /// The operators of a level: text and function.
+    pub fn level(&self, level: usize) -> impl Iterator<Item = (&str, &str)> {
+        self.levels[level].iter().map(|row| (&*row.text, &*row.name))
+    }
+
     /// Whether an operator may begin with this byte.
     pub fn may_begin(&self, byte: u8) -> bool {
         !byte.is_ascii() || self.first & (1 << byte) != 0

@@ -1,0 +1,148 @@
+//! `pidq manual`: `docs/language.md`, made from the tables that the engine runs. The prose stands in `manual/language.md`.
+
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+use pidq::error::{Code, Stage};
+use pidq::{Dialect, Function, Limits, Param};
+
+use super::failure::{Result, Status};
+
+const PROSE: &str = include_str!("manual/language.md");
+
+/// Titles of the groups of functions.
+const TITLES: &[(&str, &str)] = &[
+    ("structure", "Structure"),
+    ("lists", "Lists"),
+    ("logic", "Logic and comparison"),
+    ("numbers", "Numbers"),
+    ("texts", "Texts"),
+    ("patterns", "Patterns in texts"),
+    ("bindings", "Names for values"),
+    ("helpers", "More for lists, objects and texts"),
+    ("graph", "The graph: nodes, walks, routes"),
+    ("pid", "The drawing: isolation, lists, loops, checks"),
+];
+
+/// Runs the subcommand.
+pub fn run() -> Result {
+    io::stdout().lock().write_all(language().as_bytes())?;
+    Ok(Status::Done)
+}
+
+fn language() -> String {
+    let dialect = Dialect::standard();
+    let parts = [
+        ("{operators}", operators(&dialect)),
+        ("{index}", index(&dialect)),
+        ("{functions}", functions(&dialect)),
+        ("{limits}", limits()),
+        ("{codes}", codes()),
+    ];
+    parts.iter().fold(PROSE.to_owned(), |text, (place, part)| text.replace(place, part.trim_end()))
+}
+
+fn operators(dialect: &Dialect) -> String {
+    dialect.operators().enumerate().fold(String::new(), |mut text, (level, rows)| {
+        let rows: Vec<String> = rows.iter().map(|(text, name)| format!("`{}` {name}", cell(text))).collect();
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "| {} | {} |", level + 1, rows.join(" · "));
+        text
+    })
+}
+
+fn index(dialect: &Dialect) -> String {
+    dialect.groups().fold(String::new(), |mut text, (group, rows)| {
+        let names: Vec<String> = rows.iter().map(|row| format!("[{0}](#{1})", row.name, anchor(row))).collect();
+        let _ = writeln!(text, "**{}**: {}\n", title(group), names.join(" · "));
+        text
+    })
+}
+
+/// The anchor of a heading: what stands in it in small letters, without punctuation.
+fn anchor(function: &Function) -> String {
+    let kept = function.signature().to_lowercase().replace(' ', "-");
+    kept.chars().filter(|c| c.is_alphanumeric() || *c == '-').collect()
+}
+
+fn functions(dialect: &Dialect) -> String {
+    dialect.groups().fold(String::new(), |mut text, (group, rows)| {
+        let _ = writeln!(text, "## {}\n", title(group));
+        rows.iter().for_each(|row| text.push_str(&entry(row)));
+        text
+    })
+}
+
+fn title(group: &'static str) -> &'static str {
+    TITLES.iter().find(|(name, _)| *name == group).map_or(group, |(_, title)| title)
+}
+
+fn entry(function: &Function) -> String {
+    let mut text = format!("### {}\n\n{}\n", function.signature(), function.summary);
+    let constants: Vec<String> = names(function, |param| matches!(param.expects(), "constant" | "pattern"));
+    if !constants.is_empty() {
+        let _ = writeln!(text, "\nA constant or a parameter: {}.", constants.join(", "));
+    }
+    let options: Vec<String> = function.params.iter().flat_map(Param::option_names).map(code).collect();
+    if !options.is_empty() {
+        let _ = writeln!(text, "\nOptions: {}.", options.join(", "));
+    }
+    if let Some((query, result)) = function.example.split_once(" => ") {
+        let _ = writeln!(text, "\n```text\n{query}\n=> {result}\n```");
+    }
+    text.push('\n');
+    text
+}
+
+fn names(function: &Function, keeps: fn(&Param) -> bool) -> Vec<String> {
+    function.params.iter().filter(|param| keeps(param)).map(|param| code(&param.name)).collect()
+}
+
+fn code(text: &&'static str) -> String {
+    format!("`{text}`")
+}
+
+/// A text for a cell of a table.
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|")
+}
+
+fn limits() -> String {
+    let limits = Limits::default();
+    let rows: [(&str, u64, &str, Code); 8] = [
+        ("fuel", limits.fuel, "steps: parts of the query evaluated, items visited, edges followed", Code::OutOfFuel),
+        ("memory", limits.memory as u64, "bytes of working memory", Code::OutOfMemory),
+        ("output", limits.output as u64, "bytes of the printed result", Code::OutputTooLarge),
+        ("string", limits.string as u64, "bytes of one text that the query builds", Code::OutOfMemory),
+        ("backtracks", limits.backtracks as u64, "backtracks of a pattern with lookaround", Code::RegexBacktracking),
+        ("rows", limits.rows as u64, "rows of a walk or a list about the graph", Code::TooManyRows),
+        ("paths", limits.paths as u64, "paths, circuits and patterns of one call", Code::TooManyRows),
+        ("depth", limits.depth as u64, "steps of a walk from its start", Code::TooDeep),
+    ];
+    rows.iter().fold(String::new(), |mut text, (name, amount, what, code)| {
+        let _ = writeln!(text, "| {name} | {} | {what} | {} |", grouped(*amount), code.as_str());
+        text
+    })
+}
+
+/// `20,000,000`.
+fn grouped(amount: u64) -> String {
+    let digits = amount.to_string();
+    let groups: Vec<&str> = digits.as_bytes().rchunks(3).rev().filter_map(|group| str::from_utf8(group).ok()).collect();
+    groups.join(",")
+}
+
+fn codes() -> String {
+    const STAGES: &[(Stage, &str)] = &[
+        (Stage::Parse, "reading the query"),
+        (Stage::Compile, "compiling it"),
+        (Stage::Eval, "running it"),
+        (Stage::Limit, "a limit of the run"),
+        (Stage::Input, "reading the document"),
+    ];
+    Code::ALL.iter().fold(String::new(), |mut text, code| {
+        let stage = STAGES.iter().find(|(stage, _)| *stage == code.stage()).map_or("", |(_, words)| words);
+        let _ = writeln!(text, "| {} | {stage} | {} |", code.as_str(), cell(code.summary()));
+        text
+    })
+}
