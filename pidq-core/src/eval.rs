@@ -1,10 +1,12 @@
-//! Runs plans. The only place that spends fuel, memory and time.
+//! Runs plans.
 
 pub(crate) mod batch;
 mod bits;
+mod budget;
 pub(crate) mod build;
 pub(crate) mod compile;
 mod condition;
+pub(crate) mod cost;
 pub(crate) mod function;
 pub(crate) mod fuse;
 pub(crate) mod numbers;
@@ -22,9 +24,11 @@ use crate::graph::Graph;
 use crate::graph::config::TopologyConfig;
 use crate::graph::plant::Plant;
 use crate::graph::walk::Space;
-use crate::limits::{Cancel, Limits};
+use crate::limits::Limits;
 use crate::value::{Keys, Value};
 
+use budget::LOOK_EVERY;
+use cost::{Cost, Way};
 use function::{Body, CustomBody, SearchBody, StrictBody};
 use fuse::Fusion;
 use plan::{Call, Plan, Stage};
@@ -32,78 +36,12 @@ use property::Cache;
 
 pub use scratch::Scratch;
 
-/// Fuel between two looks at the cancel flag.
-const LOOK_EVERY: u64 = 1024;
-
 /// How many parts of a plan keep something while it runs.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Sizes {
     pub calls: usize,
     pub properties: usize,
     pub records: usize,
-}
-
-/// What a call did, for `explain` and for errors about limits.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Cost {
-    pub runs: u64,
-    /// Fuel spent by the call itself, without its arguments.
-    pub fuel: u64,
-    /// Items of all its results that are lists.
-    pub rows: u64,
-    pub way: Way,
-}
-
-/// How a call came to its result: what `explain` shows.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub(crate) enum Way {
-    /// As it is written.
-    #[default]
-    Plain,
-    /// Once for each value of the one field that it reads.
-    Values,
-    /// On the numbers of its fields, side by side.
-    Numbers,
-    /// By the rows of a text.
-    Index,
-    /// From the order of a column.
-    Order,
-    /// Only the first items that are wanted.
-    Top,
-    /// Cells of its fields, without an object for each item.
-    Table,
-    /// Without the list that would only be counted.
-    Count,
-}
-
-impl Way {
-    /// In words; nothing for the plain way.
-    pub fn text(self) -> &'static str {
-        match self {
-            Way::Plain => "",
-            Way::Values => "once a value of the column",
-            Way::Numbers => "numbers side by side",
-            Way::Index => "index",
-            Way::Order => "order of the column",
-            Way::Top => "top-k",
-            Way::Table => "cells of the columns",
-            Way::Count => "counted, no list",
-        }
-    }
-}
-
-/// What a run had before a part of it that may be taken back.
-struct Before {
-    collected: usize,
-    bound: usize,
-    held: usize,
-    capacity: usize,
-}
-
-/// Where the fuel stood when a call began.
-struct Entry {
-    started: u64,
-    outer: u64,
 }
 
 /// A run: everything that a function may use.
@@ -214,20 +152,6 @@ impl<'a> Cx<'a> {
         self.graph.config()
     }
 
-    /// Fuel spent so far.
-    pub fn fuel_used(&self) -> u64 {
-        self.used
-    }
-
-    /// The budgets of this run.
-    pub fn limits(&self) -> &Limits<'a> {
-        &self.limits
-    }
-
-    pub(crate) fn costs(&self) -> &[Cost] {
-        &self.costs
-    }
-
     /// Evaluates a part of the query on a value.
     ///
     /// Hot: most parts are constants and paths, which are not worth a step down. A debug build would have all copies on
@@ -264,35 +188,6 @@ impl<'a> Cx<'a> {
             Plan::Root => Ok(self.root),
             Plan::Pattern(_) => Ok(Value::Undefined),
         }
-    }
-
-    /// Evaluates a part of the query whose error may be caught: what it had collected, bound and held until then is
-    /// given back. What it spent stays spent.
-    pub(crate) fn attempt(&mut self, plan: &'a Plan, input: Value<'a>) -> Result<Value<'a>> {
-        let before = self.before();
-        let result = self.eval(plan, input);
-        if result.is_err() {
-            self.give_back(before);
-        }
-        result
-    }
-
-    /// What was collected, bound and held until now.
-    fn before(&self) -> Before {
-        Before {
-            collected: self.stack.len(),
-            bound: self.variables.len(),
-            held: self.held,
-            capacity: self.stack.capacity(),
-        }
-    }
-
-    /// Gives back what was collected, bound and held since; the room of the stack stays, and stays counted.
-    fn give_back(&mut self, before: Before) {
-        self.stack.truncate(before.collected);
-        self.variables.truncate(before.bound);
-        let kept = before.held + (self.stack.capacity() - before.capacity) * size_of::<Value<'_>>();
-        self.release(self.held.saturating_sub(kept));
     }
 
     fn pipe(&mut self, stages: &'a [Stage], input: Value<'a>) -> Result<Value<'a>> {
@@ -369,26 +264,6 @@ impl<'a> Cx<'a> {
         }
     }
 
-    #[inline]
-    fn enter(&mut self) -> Entry {
-        Entry { started: self.used, outer: std::mem::replace(&mut self.inner_fuel, 0) }
-    }
-
-    #[inline]
-    fn leave(&mut self, call: &Call, entry: Entry, result: &Result<Value<'a>>) {
-        let total = self.used - entry.started;
-        let cost = &mut self.costs[call.id];
-        cost.runs += 1;
-        cost.fuel += total - self.inner_fuel;
-        if self.way != Way::Plain {
-            cost.way = std::mem::take(&mut self.way);
-        }
-        if let Ok(Value::Array(array)) = result {
-            cost.rows += array.len() as u64;
-        }
-        self.inner_fuel = entry.outer + total;
-    }
-
     /// Evaluates the arguments, then the function. No function of ours reads more than four; the rest is for nothing.
     #[inline]
     fn strict(&mut self, body: StrictBody, plans: &'a [Plan], input: Value<'a>) -> Result<Value<'a>> {
@@ -445,67 +320,6 @@ impl<'a> Cx<'a> {
         body(self, input, &args)
     }
 
-    /// Pays for work. Stops the run when the fuel is used up or the run was cancelled.
-    #[inline]
-    pub fn spend(&mut self, units: u64) -> Result<()> {
-        self.used = self.used.saturating_add(units);
-        if self.used < self.look_at { Ok(()) } else { self.look() }
-    }
-
-    #[cold]
-    fn look(&mut self) -> Result<()> {
-        if self.used > self.limits.fuel {
-            let message = format!("The query took more than {} steps", self.limits.fuel);
-            let error = Error::new(Code::OutOfFuel, message);
-            return Err(error.with_help("select less before the costly step, or raise the fuel limit"));
-        }
-        if self.limits.cancel.is_some_and(Cancel::is_cancelled) {
-            return Err(self.cancelled());
-        }
-        self.look_at = (self.used + LOOK_EVERY).min(self.limits.fuel.saturating_add(1));
-        Ok(())
-    }
-
-    fn cancelled(&self) -> Error {
-        match self.limits.cancel.is_some_and(Cancel::is_late) {
-            true => Error::new(Code::OutOfTime, "The query took longer than allowed"),
-            false => Error::new(Code::Cancelled, "The query was cancelled"),
-        }
-    }
-
-    /// Pays for runs of a call that were worked out together.
-    pub(crate) fn charge(&mut self, call: &Call, runs: u64, cost: u64) -> Result<()> {
-        let total = runs.saturating_mul(cost);
-        self.costs[call.id].runs += runs;
-        self.costs[call.id].fuel += total;
-        self.inner_fuel += total;
-        self.spend(total)
-    }
-
-    /// Pays for what depends on the rows that a call was run for.
-    pub(crate) fn charge_more(&mut self, call: &Call, cost: u64) -> Result<()> {
-        self.costs[call.id].fuel += cost;
-        self.inner_fuel += cost;
-        self.spend(cost)
-    }
-
-    /// Notes how the running call has come to its result.
-    pub(crate) fn took(&mut self, way: Way) {
-        self.way = way;
-    }
-
-    /// Notes how the calls of a part of a query come to their results.
-    pub(crate) fn note(&mut self, plan: &Plan, way: Way) {
-        if let Plan::Call(call) = plan {
-            self.costs[call.id].way = way;
-        }
-    }
-
-    /// Pays for `bytes` that are copied, compared or searched.
-    pub(crate) fn spend_bytes(&mut self, bytes: usize) -> Result<()> {
-        self.spend(bytes as u64 / 64)
-    }
-
     /// Where the collecting of values begins.
     pub(crate) fn mark(&self) -> usize {
         self.stack.len()
@@ -537,28 +351,6 @@ impl<'a> Cx<'a> {
     /// Takes off the values collected since a mark.
     pub(crate) fn forget(&mut self, base: usize) {
         self.stack.truncate(base);
-    }
-
-    /// Counts memory outside of the scratch.
-    pub(crate) fn hold(&mut self, bytes: usize) -> Result<()> {
-        self.held += bytes;
-        if self.held + self.scratch.size() > self.limits.memory {
-            return Err(self.out_of_memory());
-        }
-        self.scratch.limit(self.limits.memory - self.held);
-        Ok(())
-    }
-
-    /// Takes back what [`Cx::hold`] has counted.
-    pub(crate) fn release(&mut self, bytes: usize) {
-        self.held -= bytes.min(self.held);
-        self.scratch.limit(self.limits.memory - self.held);
-    }
-
-    pub(crate) fn out_of_memory(&self) -> Error {
-        let message = format!("The query needs more than {} bytes of memory", self.limits.memory);
-        Error::new(Code::OutOfMemory, message)
-            .with_help("select less before the costly step, or raise the memory limit")
     }
 }
 

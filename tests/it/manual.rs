@@ -87,7 +87,7 @@ fn queries_about_the_language_compile_and_its_error_looks_so() {
         Query::parse(query).unwrap_or_else(|error| panic!("{query}: {error}"));
     }
     let query = ".pid_graph.nodes | length()";
-    let error = Query::parse(query).err().expect("an error");
+    let error = Query::parse(query).expect_err("an error");
     assert!(page.contains(error.render(query).trim_end()), "{}", error.render(query));
 }
 

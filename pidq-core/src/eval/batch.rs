@@ -3,10 +3,11 @@
 //! As in `condition`: the fuel is what it costs item by item, and where anything fails the caller goes from item to
 //! item.
 
+use super::Cx;
 use super::build::Entries;
+use super::cost::Way;
 use super::plan::{Path, Plan};
 use super::view::View;
-use super::{Cx, Way};
 use crate::arena::{Arena, Cell};
 use crate::error::Result;
 use crate::graph::column::Column;

@@ -5,13 +5,14 @@
 
 use std::cell::RefCell;
 
+use super::Cx;
 use super::bits::Bits;
+use super::cost::Way;
 use super::numbers::Numeric;
 use super::piped::Prepared;
 use super::plan::{Call, Path, Plan};
 use super::reads::{Reads, reads};
 use super::view::View;
-use super::{Cx, Way};
 use crate::arena::{Cell, ContainerId};
 use crate::error::Result;
 use crate::graph::column::{Column, Texts};

@@ -3,9 +3,10 @@
 //! Found when a query is compiled. Each is a pair of calls whose result is known without the list between them, or
 //! of which the second wants the first few items only.
 
+use super::Cx;
 use super::build::Entries;
+use super::cost::Way;
 use super::plan::{Call, Constant, Path, Plan, Stage};
-use super::{Cx, Way};
 use crate::error::Result;
 use crate::value::{Value, prototype};
 

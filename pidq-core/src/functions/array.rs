@@ -4,12 +4,13 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 use std::hash::{BuildHasher, Hash, Hasher};
 
 use crate::error::{Code, Error, Result};
+use crate::eval::Cx;
 use crate::eval::build::Entries;
+use crate::eval::cost::Way;
 use crate::eval::function::{Body, Function, Param};
 use crate::eval::fuse;
 use crate::eval::plan::Plan;
 use crate::eval::view::View;
-use crate::eval::{Cx, Way};
 use crate::value::compare::{self, SortKey};
 use crate::value::{Array, Items, Value, convert};
 

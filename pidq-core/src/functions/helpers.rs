@@ -9,10 +9,11 @@ use super::array::{at_item, collect, list, optional, select, sorted_places};
 use super::number::argument;
 use super::string::expect_text;
 use crate::error::{Code, Error, Result, Stage};
+use crate::eval::Cx;
 use crate::eval::build::{Entries, LimitedText};
+use crate::eval::cost::Way;
 use crate::eval::function::{Body, Function, Param};
 use crate::eval::plan::{Path, Plan};
-use crate::eval::{Cx, Way};
 use crate::value::{Array, Keys, Object, Value, compare, convert};
 
 const JOIN: &[Param] = &[Param::query("right"), Param::query("leftKey"), Param::query("rightKey")];

@@ -1,10 +1,11 @@
 //! Structure: properties, objects, lists of constants, pipes; keys and values of objects.
 
 use crate::error::{Code, Error, Result};
+use crate::eval::Cx;
 use crate::eval::build::{Entries, Members};
+use crate::eval::cost::Way;
 use crate::eval::function::{Body, Function, Param};
 use crate::eval::plan::{Fields, Path, Plan};
-use crate::eval::{Cx, Way};
 use crate::value::{Array, Keys, Object, Value};
 
 pub(crate) const FUNCTIONS: &[Function] = &[

@@ -1,0 +1,115 @@
+//! What the calls of a run did: how often, how much fuel, and in which way.
+
+use super::Cx;
+use super::plan::{Call, Plan};
+use crate::error::Result;
+use crate::value::Value;
+
+/// What a call did, for `explain` and for errors about limits.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Cost {
+    pub runs: u64,
+    /// Fuel spent by the call itself, without its arguments.
+    pub fuel: u64,
+    /// Items of all its results that are lists.
+    pub rows: u64,
+    pub way: Way,
+}
+
+/// How a call came to its result: what `explain` shows.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(crate) enum Way {
+    /// As it is written.
+    #[default]
+    Plain,
+    /// Once for each value of the one field that it reads.
+    Values,
+    /// On the numbers of its fields, side by side.
+    Numbers,
+    /// By the rows of a text.
+    Index,
+    /// From the order of a column.
+    Order,
+    /// Only the first items that are wanted.
+    Top,
+    /// Cells of its fields, without an object for each item.
+    Table,
+    /// Without the list that would only be counted.
+    Count,
+}
+
+impl Way {
+    /// In words; nothing for the plain way.
+    pub fn text(self) -> &'static str {
+        match self {
+            Way::Plain => "",
+            Way::Values => "once a value of the column",
+            Way::Numbers => "numbers side by side",
+            Way::Index => "index",
+            Way::Order => "order of the column",
+            Way::Top => "top-k",
+            Way::Table => "cells of the columns",
+            Way::Count => "counted, no list",
+        }
+    }
+}
+
+/// Where the fuel stood when a call began.
+pub(super) struct Entry {
+    started: u64,
+    outer: u64,
+}
+
+impl<'a> Cx<'a> {
+    pub(crate) fn costs(&self) -> &[Cost] {
+        &self.costs
+    }
+
+    #[inline]
+    pub(super) fn enter(&mut self) -> Entry {
+        Entry { started: self.used, outer: std::mem::replace(&mut self.inner_fuel, 0) }
+    }
+
+    #[inline]
+    pub(super) fn leave(&mut self, call: &Call, entry: Entry, result: &Result<Value<'a>>) {
+        let total = self.used - entry.started;
+        let cost = &mut self.costs[call.id];
+        cost.runs += 1;
+        cost.fuel += total - self.inner_fuel;
+        if self.way != Way::Plain {
+            cost.way = std::mem::take(&mut self.way);
+        }
+        if let Ok(Value::Array(array)) = result {
+            cost.rows += array.len() as u64;
+        }
+        self.inner_fuel = entry.outer + total;
+    }
+
+    /// Pays for runs of a call that were worked out together.
+    pub(crate) fn charge(&mut self, call: &Call, runs: u64, cost: u64) -> Result<()> {
+        let total = runs.saturating_mul(cost);
+        self.costs[call.id].runs += runs;
+        self.costs[call.id].fuel += total;
+        self.inner_fuel += total;
+        self.spend(total)
+    }
+
+    /// Pays for what depends on the rows that a call was run for.
+    pub(crate) fn charge_more(&mut self, call: &Call, cost: u64) -> Result<()> {
+        self.costs[call.id].fuel += cost;
+        self.inner_fuel += cost;
+        self.spend(cost)
+    }
+
+    /// Notes how the running call has come to its result.
+    pub(crate) fn took(&mut self, way: Way) {
+        self.way = way;
+    }
+
+    /// Notes how the calls of a part of a query come to their results.
+    pub(crate) fn note(&mut self, plan: &Plan, way: Way) {
+        if let Plan::Call(call) = plan {
+            self.costs[call.id].way = way;
+        }
+    }
+}
