@@ -94,9 +94,28 @@ pub(crate) fn habit(name: &str) -> Option<&'static Habit> {
     HABITS.iter().find(|habit| habit.names.contains(&name.as_str()))
 }
 
+/// The same for a name of another language that is misspelt. Short names are near to too many others.
+pub(crate) fn near_habit(name: &str) -> Option<&'static Habit> {
+    const SHORTEST: usize = 4;
+    let names = HABITS.iter().flat_map(|habit| habit.names.iter().copied()).filter(|name| name.len() >= SHORTEST);
+    nearest(name, names).first().and_then(|name| habit(name))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::nearest;
+    use super::{near_habit, nearest};
+
+    #[test]
+    fn misspelt_names_of_other_languages_are_known() {
+        let check = |name: &str, function: Option<&str>| {
+            assert_eq!(near_habit(name).map(|habit| habit.function), function, "{name}");
+        };
+        check("lenght", Some("size"));
+        check("oderBy", Some("sort"));
+        check("dsitinct", Some("uniq"));
+        check("pump", None);
+        check("x", None);
+    }
 
     #[test]
     fn near_names_are_offered_nearest_first() {

@@ -365,13 +365,18 @@ impl Compiler<'_> {
         let error = Error::new(Code::UnknownFunction, format!("Unknown function '{name}'"));
         let error = error.with_span(span).with_label("unknown function");
         let known = (self.names.all)();
-        if let Some(help) = suggest::habit(name).filter(|habit| known.contains(&habit.function)) {
-            return error.with_help(help.text()).with_suggestions(vec![help.function.to_owned()]);
+        let for_us = |habit: &&suggest::Habit| known.contains(&habit.function);
+        let tell = |error: Error, habit: &suggest::Habit| {
+            error.with_help(habit.text()).with_suggestions(vec![habit.function.to_owned()])
+        };
+        if let Some(habit) = suggest::habit(name).filter(for_us) {
+            return tell(error, habit);
         }
         let near = suggest::nearest(name, known.iter().copied());
-        match near.is_empty() {
-            true => error.with_help("`pidq functions` lists all functions"),
-            false => error.with_suggestions(near.into_iter().map(str::to_owned).collect()),
+        match (near.is_empty(), suggest::near_habit(name).filter(for_us)) {
+            (false, _) => error.with_suggestions(near.into_iter().map(str::to_owned).collect()),
+            (true, Some(habit)) => tell(error, habit),
+            (true, None) => error.with_help("`pidq functions` lists all functions"),
         }
     }
 }

@@ -2,6 +2,8 @@
 //!
 //! Pairs are those that name each other; what is named by several or by none is listed, and nothing is guessed.
 
+use hashbrown::HashMap;
+
 use super::{Datum, Pay};
 use crate::error::Result;
 use crate::graph::adjacency::NodeId;
@@ -203,20 +205,62 @@ fn partners(
     by: JoinBy,
     pay: Pay<'_>,
 ) -> Result<Vec<Vec<(usize, &'static str)>>> {
+    let known = Known::new(connectors);
     let mut partners = vec![Vec::new(); connectors.len()];
     for (at, connector) in connectors.iter().enumerate() {
-        pay(1 + connectors.len() as u64)?;
-        let others = || connectors.iter().enumerate().filter(|(_, other)| may_meet(connector, other));
+        let (linked, labelled) = (known.linked(connector), known.labelled(connector));
+        pay(1 + (linked.len() + labelled.len()) as u64)?;
+        let meets = |other: &usize| may_meet(connector, &connectors[*other]);
         if by != JoinBy::Label {
-            let linked = others().filter(|(_, other)| is_linked(connector, other) || is_linked(other, connector));
-            partners[at].extend(linked.map(|(other, _)| (other, "linked_persistent_id")));
+            partners[at].extend(linked.into_iter().filter(meets).map(|other| (other, "linked_persistent_id")));
         }
         if by != JoinBy::Link && partners[at].is_empty() {
-            let labelled = others().filter(|(_, other)| is_labelled(connector, other, names));
-            partners[at].extend(labelled.map(|(other, _)| (other, "link_label")));
+            let fits = |other: &usize| meets(other) && name_each_other(connector, &connectors[*other], names);
+            partners[at].extend(labelled.into_iter().filter(fits).map(|other| (other, "link_label")));
         }
     }
     Ok(partners)
+}
+
+/// Connectors by what others may know them by.
+struct Known<'c> {
+    by_id: HashMap<&'c str, Vec<usize>>,
+    by_link: HashMap<&'c str, Vec<usize>>,
+    by_label: HashMap<String, Vec<usize>>,
+}
+
+impl<'c> Known<'c> {
+    fn new(connectors: &'c [Connector]) -> Known<'c> {
+        let mut known = Known { by_id: HashMap::new(), by_link: HashMap::new(), by_label: HashMap::new() };
+        for (at, connector) in connectors.iter().enumerate() {
+            if let Some(id) = &connector.persistent_id {
+                known.by_id.entry(id).or_default().push(at);
+            }
+            if let Some(link) = &connector.linked {
+                known.by_link.entry(link).or_default().push(at);
+            }
+            if let Some(label) = &connector.label {
+                known.by_label.entry(bare(label)).or_default().push(at);
+            }
+        }
+        known
+    }
+
+    /// Those that a connector links to, or that link to it, in the order of the sheets.
+    fn linked(&self, connector: &Connector) -> Vec<usize> {
+        let to = connector.linked.as_deref().and_then(|id| self.by_id.get(id));
+        let from = connector.persistent_id.as_deref().and_then(|id| self.by_link.get(id));
+        let mut linked: Vec<usize> = to.into_iter().chain(from).flatten().copied().collect();
+        linked.sort_unstable();
+        linked.dedup();
+        linked
+    }
+
+    /// Those with the same label.
+    fn labelled(&self, connector: &Connector) -> Vec<usize> {
+        let label = connector.label.as_deref().map(bare);
+        label.and_then(|label| self.by_label.get(&label)).cloned().unwrap_or_default()
+    }
 }
 
 /// An in must meet an out, and on another sheet.
@@ -225,21 +269,13 @@ fn may_meet(a: &Connector, b: &Connector) -> bool {
     a.sheet != b.sheet && !is_same_way
 }
 
-fn is_linked(a: &Connector, b: &Connector) -> bool {
-    a.linked.is_some() && a.linked == b.persistent_id
-}
-
-/// Whether two connectors name the drawing of each other, and the same label.
-fn is_labelled(a: &Connector, b: &Connector, names: &[[Option<&str>; 2]]) -> bool {
+/// Whether two connectors name the drawings of each other.
+fn name_each_other(a: &Connector, b: &Connector, names: &[[Option<&str>; 2]]) -> bool {
     let names_sheet = |a: &Connector, b: &Connector| {
         let is_sheet = |drawing: &String| names[b.sheet].iter().flatten().any(|name| bare(name) == bare(drawing));
         a.drawing.as_ref().is_some_and(is_sheet)
     };
-    let same_label = match (&a.label, &b.label) {
-        (Some(a), Some(b)) => bare(a) == bare(b),
-        _ => false,
-    };
-    same_label && names_sheet(a, b) && names_sheet(b, a)
+    names_sheet(a, b) && names_sheet(b, a)
 }
 
 /// A label without spaces and hyphens: exporters write one connector in two ways.
