@@ -1,0 +1,3 @@
+//! The graph query service of pidq: tokens, the graph of a job, queries on it.
+
+#![forbid(unsafe_code)]
