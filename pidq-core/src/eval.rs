@@ -60,6 +60,8 @@ pub struct Cx<'a> {
     look_at: u64,
     /// Whether faster ways to the same result may be taken.
     shortcuts: bool,
+    /// How many lists are worked on together, one in the other.
+    together: u32,
     /// How many items the next stage wants of the one that begins to run.
     wanted: Option<u32>,
     /// How the running call comes to its result.
@@ -104,6 +106,7 @@ impl<'a> Cx<'a> {
             used: 0,
             look_at: LOOK_EVERY.min(limits.fuel.saturating_add(1)),
             shortcuts: true,
+            together: 0,
             wanted: None,
             way: Way::Plain,
             held: 0,
@@ -163,12 +166,13 @@ impl<'a> Cx<'a> {
     }
 
     /// The same where the step for it is paid.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[inline(always)]
     pub(crate) fn eval_paid(&mut self, plan: &'a Plan, input: Value<'a>) -> Result<Value<'a>> {
         match plan {
             Plan::Constant(constant) => Ok(constant.value()),
             Plan::Get(path) => self.get(path, input),
             Plan::Call(call) => self.call(call, input),
+            Plan::Pipe(stages) => self.pipe(stages, input),
             rest => self.eval_rest(rest, input),
         }
     }
@@ -190,6 +194,7 @@ impl<'a> Cx<'a> {
         }
     }
 
+    #[inline(never)]
     fn pipe(&mut self, stages: &'a [Stage], input: Value<'a>) -> Result<Value<'a>> {
         let mut value = input;
         let mut at = 0;

@@ -7,6 +7,7 @@ use super::Cx;
 use super::build::Entries;
 use super::cost::Way;
 use super::plan::{Path, Plan};
+use super::reads::is_pure;
 use super::view::View;
 use crate::arena::{Arena, Cell};
 use crate::error::Result;
@@ -18,8 +19,8 @@ pub(crate) struct Coded<'a> {
     /// By row: the number of its value.
     pub codes: &'a [u8],
     /// By value: its group, and how many rows have it.
-    pub groups: [u32; 256],
-    pub counts: [u32; 256],
+    pub groups: Box<[u32; 256]>,
+    pub counts: Box<[u32; 256]>,
 }
 
 impl<'a> Cx<'a> {
@@ -29,21 +30,25 @@ impl<'a> Cx<'a> {
         let count = kept.count();
         match view.rows {
             None => {
-                let rows = self.scratch.room(count, 0, |rows| kept.write(rows));
-                self.rows_of(self.document, view.list, rows.ok_or_else(|| self.out_of_memory())?)
+                let rows = self.scratch.slots(count, 0).ok_or_else(|| self.out_of_memory())?;
+                kept.write(rows);
+                self.rows_of(self.document, view.list, rows)
             }
             Some(rows) => self.rows_from(view, count, rows.iter().copied().filter(|row| kept.contains(*row))),
         }
         .map(Some)
     }
 
-    fn rows_from(&mut self, view: View<'a>, count: usize, rows: impl Iterator<Item = u32>) -> Result<Value<'a>> {
-        let rows = self.scratch.filled(count, rows, 0).ok_or_else(|| self.out_of_memory())?;
-        self.rows_of(self.document, view.list, rows)
+    /// The first `count` of some rows; there are as many.
+    fn rows_from(&self, view: View<'a>, count: usize, mut rows: impl Iterator<Item = u32>) -> Result<Value<'a>> {
+        self.rows_by(self.document, view.list, count, |_| rows.next().unwrap_or_default())
     }
 
     /// The value of a part of a query for each item.
     pub(crate) fn map_together(&mut self, view: View<'a>, plan: &'a Plan) -> Result<Option<Value<'a>>> {
+        if !is_pure(plan) {
+            return Ok(None);
+        }
         self.spend(view.len() as u64)?;
         if let Plan::Object(fields) = plan {
             let Some(paths) = fields.values.iter().map(plain_path).collect::<Option<Vec<_>>>() else { return Ok(None) };
@@ -70,9 +75,9 @@ impl<'a> Cx<'a> {
         self.cells_from(view.len(), cells).map(Some)
     }
 
-    fn cells_from(&mut self, count: usize, cells: impl Iterator<Item = Cell>) -> Result<Value<'a>> {
-        let cells = self.scratch.filled(count, cells, Cell::NULL).ok_or_else(|| self.out_of_memory())?;
-        self.cell_list(cells)
+    fn cells_from(&mut self, count: usize, mut cells: impl Iterator<Item = Cell>) -> Result<Value<'a>> {
+        let cells = self.scratch.slice_by(count, |_| cells.next().unwrap_or(Cell::NULL));
+        self.cell_list(cells.ok_or_else(|| self.out_of_memory())?)
     }
 
     /// The list of cells of the document that lie in the scratch already.
@@ -87,13 +92,13 @@ impl<'a> Cx<'a> {
         let Some((codes, values)) = column.codes() else { return Ok(Value::Undefined) };
         self.note(plan, Way::Values);
         let counted = view.count(codes, values);
-        let mut results = [Value::Undefined; 256];
+        let mut results = vec![Value::Undefined; values.len()];
         for code in counted.order {
             let item = view.cells[values[code as usize].first_row as usize];
             results[code as usize] = self.eval_for(plan, item, counted.counts[code as usize])?;
         }
-        let rows = (0..view.len()).map(|at| results[codes[view.row(at) as usize] as usize]);
-        let items = self.scratch.filled(view.len(), rows, Value::Undefined).ok_or_else(|| self.out_of_memory())?;
+        let result = |at: usize| results[codes[view.row(at) as usize] as usize];
+        let items = self.scratch.slice_by(view.len(), result).ok_or_else(|| self.out_of_memory())?;
         self.array_of(items)
     }
 
@@ -129,17 +134,13 @@ impl<'a> Cx<'a> {
         let cost = steps + paths.iter().map(|path| path.keys.len() as u64).sum::<u64>();
         self.spend(view.len() as u64 * cost)?;
         let rows = (0..view.len()).map(|at| view.row(at));
-        let cells = rows.flat_map(|row| columns.iter().map(move |column| column.cell(row)));
+        let mut cells = rows.flat_map(|row| columns.iter().map(move |column| column.cell(row)));
         let count = view.len() * columns.len();
-        let cells = self.scratch.filled(count, cells, Cell::NULL).ok_or_else(|| self.out_of_memory())?;
+        let cells = self.scratch.slice_by(count, |_| cells.next().unwrap_or(Cell::NULL));
+        let cells = cells.ok_or_else(|| self.out_of_memory())?;
         let table = Table { arena: self.document, keys, cells, len: view.len() as u32 };
-        self.shorter(&table, table.len).map(Some)
-    }
-
-    /// The first rows of a table.
-    pub(crate) fn shorter(&mut self, table: &Table<'a>, len: u32) -> Result<Value<'a>> {
-        let table = self.scratch.one(Table { len, ..*table }).ok_or_else(|| self.out_of_memory())?;
-        Ok(Value::Array(Array(Items::Table(table))))
+        let table = self.scratch.one(table).ok_or_else(|| self.out_of_memory())?;
+        Ok(Some(Value::Array(Array(Items::Table(table)))))
     }
 
     /// The items sorted by a field, from the order of its column. Equal ones stay as they stand.
@@ -176,14 +177,14 @@ impl<'a> Cx<'a> {
         let Some((codes, values)) = column.codes() else { return Ok(None) };
         self.note(key, Way::Values);
         let counted = view.count(codes, values);
-        let mut coded = Coded { codes, groups: [0; 256], counts: counted.counts };
+        let mut coded = Coded { codes, groups: Box::new([0; 256]), counts: counted.counts };
         for code in counted.order.into_iter().map(usize::from) {
             let before = self.used;
             let item = Value::stored(self.document, view.cells[values[code].first_row as usize]);
             let name = self.eval(key, item)?;
             let name = self.text_of(name)?;
             coded.groups[code] = groups.place(self, name, T::default)? as u32;
-            self.spend((self.used - before) * u64::from(counted.counts[code] - 1))?;
+            self.spend((self.used - before) * u64::from(coded.counts[code] - 1))?;
         }
         Ok(Some(coded))
     }

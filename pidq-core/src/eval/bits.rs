@@ -46,8 +46,8 @@ impl Bits {
     }
 
     /// How many rows have each code. `totals` says how many have it in the whole list.
-    pub fn counts(&self, codes: &[u8], totals: impl Iterator<Item = u32>) -> [u32; 256] {
-        let mut counts = [0; 256];
+    pub fn counts(&self, codes: &[u8], totals: impl Iterator<Item = u32>) -> Box<[u32; 256]> {
+        let mut counts = Box::new([0; 256]);
         match self.count() == codes.len() {
             true => counts.iter_mut().zip(totals).for_each(|(count, total)| *count = total),
             false => self.iter().for_each(|row| counts[codes[row as usize] as usize] += 1),

@@ -64,8 +64,14 @@ impl<'a> Cx<'a> {
         if self.used < self.look_at { Ok(()) } else { self.look() }
     }
 
+    /// Gives fuel back for what is paid for elsewhere. The next look at the flag is not put off by it.
+    pub(super) fn refund(&mut self, used: u64, inner_fuel: u64) {
+        (self.used, self.inner_fuel) = (used, inner_fuel);
+        self.look_at = self.look_at.min(used + LOOK_EVERY);
+    }
+
     #[cold]
-    pub(super) fn look(&mut self) -> Result<()> {
+    fn look(&mut self) -> Result<()> {
         if self.used > self.limits.fuel {
             let message = format!("The query took more than {} steps", self.limits.fuel);
             let error = Error::new(Code::OutOfFuel, message);
@@ -78,7 +84,7 @@ impl<'a> Cx<'a> {
         Ok(())
     }
 
-    pub(super) fn cancelled(&self) -> Error {
+    fn cancelled(&self) -> Error {
         match self.limits.cancel.is_some_and(Cancel::is_late) {
             true => Error::new(Code::OutOfTime, "The query took longer than allowed"),
             false => Error::new(Code::Cancelled, "The query was cancelled"),

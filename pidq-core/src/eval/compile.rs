@@ -260,7 +260,7 @@ impl Compiler<'_> {
             plans.push(self.argument(function.row(), param, &args[at..])?);
             at += 1 + usize::from(param.kind == Kind::Pattern);
         }
-        Ok(Plan::Call(Box::new(Call { function, args: plans.into(), id, span: expr.span })))
+        Ok(Plan::Call(Box::new(Call::new(function, plans.into(), id, expr.span))))
     }
 
     fn begin(&mut self, function: &FunctionRef, span: Span) -> usize {

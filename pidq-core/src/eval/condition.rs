@@ -3,15 +3,13 @@
 //! Every part costs the fuel that it would cost item by item, so fuel does not depend on what is at hand. Whenever
 //! something fails, the caller goes from item to item instead: the first error is then the one that the query means.
 
-use std::cell::RefCell;
-
 use super::Cx;
 use super::bits::Bits;
 use super::cost::Way;
 use super::numbers::Numeric;
 use super::piped::Prepared;
 use super::plan::{Call, Path, Plan};
-use super::reads::{Reads, reads};
+use super::reads::{field, is_fixed, is_pure};
 use super::view::View;
 use crate::arena::{Cell, ContainerId};
 use crate::error::Result;
@@ -21,11 +19,14 @@ use crate::value::Value;
 
 /// Rows of a stored list.
 struct Selection<'a> {
+    list: ContainerId,
     cells: &'a [Cell],
     rows: Bits,
+    /// Conditions in conditions around the present one.
+    depth: u32,
 }
 
-/// A condition, and how it is best worked out.
+/// How a condition that is not made of others is worked out for all rows.
 enum Test<'a> {
     /// It reads one field, of which few values repeat: once a value.
     Coded(&'a Plan, &'a Column),
@@ -37,15 +38,18 @@ enum Test<'a> {
     Texts(&'a Call, &'a Column, Wanted<'a>, u64),
     /// It asks whether a field is there.
     Exists(&'a Call, &'a [Cell]),
-    All(&'a Call, Vec<Test<'a>>),
-    Any(&'a Call, Vec<Test<'a>>),
-    Not(&'a Call, Box<Test<'a>>),
     /// It asks where the texts of a field match a pattern.
     Matches(&'a Call, &'a Texts, &'a Regex, u64),
     /// It is a call on fields: row by row, on the columns.
-    Prepared(RefCell<Prepared<'a>>),
-    /// Anything else: item by item.
-    Plain(&'a Plan),
+    Prepared(Prepared<'a>),
+}
+
+/// A condition that is made of others.
+#[derive(Clone, Copy)]
+enum Junction {
+    All,
+    Any,
+    Not,
 }
 
 /// The texts that a field shall, or shall not, be one of.
@@ -70,58 +74,91 @@ type Truth = for<'v> fn(Value<'v>) -> bool;
 /// Longer texts cost fuel to compare, and that depends on the row.
 const SHORT: usize = 64;
 
+/// Conditions in conditions; what is deeper goes from item to item.
+const DEEPEST: u32 = 16;
+
+/// Fewer rows are faster item by item.
+const FEW: usize = 8;
+
 impl<'a> Cx<'a> {
     /// The rows of a view for which a condition holds; nothing where that has to be found out item by item.
     ///
     /// # Errors
     /// Any: not always the first one.
     pub(crate) fn matching_rows(&mut self, view: View<'a>, condition: &'a Plan) -> Result<Option<Bits>> {
+        let (true, Some(rows)) = (is_pure(condition), view.bits()) else { return Ok(None) };
+        let mut selection = Selection { list: view.list, cells: view.cells, rows, depth: 0 };
         let test = self.test(condition, view.list);
-        let (true, Some(rows)) = (test.is_faster(), view.bits()) else { return Ok(None) };
+        if test.is_none() && Junction::of(condition).is_none() {
+            return Ok(None);
+        }
         self.spend(view.len() as u64)?;
-        let mut selection = Selection { cells: view.cells, rows };
-        self.keep(&test, &mut selection, |value| value.is_truthy())?;
+        self.keep_by(test, condition, &mut selection, |value| value.is_truthy())?;
         Ok(Some(selection.rows))
     }
 
-    fn test(&mut self, plan: &'a Plan, list: ContainerId) -> Test<'a> {
-        if let Some(column) = self.coded_column(plan, list) {
-            return Test::Coded(plan, column);
-        }
-        let Plan::Call(call) = plan else { return Test::Plain(plan) };
-        match (call.function.standard_name(), &*call.args) {
-            (Some("and"), [_, _, ..]) => Test::All(call, self.tests(&call.args, list)),
-            (Some("or"), [_, _, ..]) => Test::Any(call, self.tests(&call.args, list)),
-            (Some("exists"), [Plan::Get(path)]) if path.is_plain => {
-                let cells = self.graph.column(list, path.names()).and_then(Column::cells);
-                cells.map_or(Test::Plain(plan), |cells| Test::Exists(call, cells))
+    /// Keeps the rows for which a condition holds. What nobody asks is not looked at, as `and` and `or` mean it.
+    fn keep(&mut self, plan: &'a Plan, selection: &mut Selection<'a>, truth: Truth) -> Result<()> {
+        match selection.rows.count() {
+            0 => Ok(()),
+            1..FEW => self.keep_plain(plan, selection, truth),
+            _ => {
+                let test = self.test(plan, selection.list);
+                self.keep_by(test, plan, selection, truth)
             }
-            (Some("not"), [inner]) => Test::Not(call, Box::new(self.test(inner, list))),
-            (Some("in" | "not in"), [_, _]) => self.membership(call, list).unwrap_or_else(|| self.any_test(plan, list)),
-            (Some(name), [left, right]) => {
+        }
+    }
+
+    fn keep_by(
+        &mut self,
+        test: Option<Test<'a>>,
+        plan: &'a Plan,
+        selection: &mut Selection<'a>,
+        truth: Truth,
+    ) -> Result<()> {
+        match (test, Junction::of(plan)) {
+            (Some(test), _) => self.keep_tested(test, selection, truth),
+            (None, Some((junction, call))) if selection.depth < DEEPEST => {
+                selection.depth += 1;
+                self.keep_joined(junction, call, selection)?;
+                selection.depth -= 1;
+                Ok(())
+            }
+            _ => self.keep_plain(plan, selection, truth),
+        }
+    }
+
+    /// How a condition is worked out for all rows; nothing where it is made of others, or goes from item to item.
+    fn test(&mut self, plan: &'a Plan, list: ContainerId) -> Option<Test<'a>> {
+        if let Some(column) = self.coded_column(plan, list) {
+            return Some(Test::Coded(plan, column));
+        }
+        let Plan::Call(call) = plan else { return None };
+        match (call.function.standard_name()?, &*call.args) {
+            ("and" | "or", [_, _, ..]) | ("not", [_]) => None,
+            ("exists", [Plan::Get(path)]) if path.is_plain => {
+                self.graph.column(list, path.names())?.cells().map(|cells| Test::Exists(call, cells))
+            }
+            ("in" | "not in", [_, _]) => self.membership(call, list).or_else(|| self.any_test(plan, list)),
+            (name, [left, right]) => {
                 let test = self.comparison(call, name, left, right, list);
-                test.or_else(|| self.arithmetic(plan, call, list)).unwrap_or_else(|| self.any_test(plan, list))
+                test.or_else(|| self.arithmetic(plan, call, list)).or_else(|| self.any_test(plan, list))
             }
             _ => self.any_test(plan, list),
         }
     }
 
-    fn any_test(&mut self, plan: &'a Plan, list: ContainerId) -> Test<'a> {
-        let Some(prepared) = self.prepared(plan, Some(list)) else { return Test::Plain(plan) };
-        match prepared.as_search() {
+    fn any_test(&mut self, plan: &'a Plan, list: ContainerId) -> Option<Test<'a>> {
+        let prepared = self.prepared(plan, Some(list))?;
+        Some(match prepared.as_search() {
             Some((call, texts, regex, cost)) => Test::Matches(call, texts, regex, cost),
-            None => Test::Prepared(RefCell::new(prepared)),
-        }
-    }
-
-    fn tests(&mut self, plans: &'a [Plan], list: ContainerId) -> Vec<Test<'a>> {
-        plans.iter().map(|plan| self.test(plan, list)).collect()
+            None => Test::Prepared(prepared),
+        })
     }
 
     /// The column of the one field that a part of a query reads, if few values repeat there.
     pub(super) fn coded_column(&mut self, plan: &'a Plan, list: ContainerId) -> Option<&'a Column> {
-        let Reads::Field(path) = reads(plan) else { return None };
-        self.graph.column(list, path.names()).filter(|column| column.codes().is_some())
+        self.graph.column(list, field(plan)?.names()).filter(|column| column.codes().is_some())
     }
 
     /// The column of a field that is read. Notes for the warnings what it has seen.
@@ -182,53 +219,43 @@ impl<'a> Cx<'a> {
 
     /// The value of a part that is the same for all items, and the steps that it takes.
     pub(super) fn fixed(&mut self, plan: &'a Plan) -> Option<(Value<'a>, u64)> {
-        let Reads::Nothing = reads(plan) else { return None };
+        if !is_fixed(plan) {
+            return None;
+        }
         let (used, inner_fuel) = (self.used, self.inner_fuel);
         let value = self.eval(plan, Value::Null).ok();
         let cost = self.used - used;
-        (self.used, self.inner_fuel) = (used, inner_fuel);
+        self.refund(used, inner_fuel);
         value.map(|value| (value, cost))
     }
 
-    fn keep(&mut self, test: &Test<'a>, selection: &mut Selection<'a>, truth: Truth) -> Result<()> {
+    fn keep_tested(&mut self, test: Test<'a>, selection: &mut Selection<'a>, truth: Truth) -> Result<()> {
         match test {
             Test::Coded(plan, column) => self.keep_coded(plan, column, selection, truth),
             Test::Number(call, numbers, comparison, wanted, cost) => {
                 self.costs[call.id].way = Way::Numbers;
-                self.charge(call, selection.rows.count() as u64, *cost)?;
-                comparison.keep(numbers, *wanted, &mut selection.rows);
+                self.charge(call, selection.rows.count() as u64, cost)?;
+                comparison.keep(numbers, wanted, &mut selection.rows);
                 Ok(())
             }
             Test::Numbers(call, comparison, left, right, cost) => {
                 self.costs[call.id].way = Way::Numbers;
-                self.charge(call, selection.rows.count() as u64, *cost)?;
-                let rows: Vec<u32> = selection.rows.iter().collect();
-                let view = View { list: ContainerId(0), cells: selection.cells, rows: Some(&rows) };
-                let truths = comparison.all(&left.all(&view), &right.all(&view));
-                rows.iter().zip(truths).filter(|(_, truth)| !truth).for_each(|(row, _)| selection.rows.take(*row));
+                self.charge(call, selection.rows.count() as u64, cost)?;
+                selection.keep_compared(comparison, &left, &right);
                 Ok(())
             }
             Test::Texts(call, column, wanted, cost) => {
                 self.costs[call.id].way = Way::Index;
-                self.charge(call, selection.rows.count() as u64, *cost)?;
-                self.keep_texts(call, column, wanted, &mut selection.rows)
+                self.charge(call, selection.rows.count() as u64, cost)?;
+                self.keep_texts(call, column, &wanted, &mut selection.rows)
             }
             Test::Exists(call, cells) => {
                 self.charge(call, selection.rows.count() as u64, 1)?;
                 selection.rows.keep(cells, |cell| cell != Cell::MISSING);
                 Ok(())
             }
-            Test::All(call, tests) => self.keep_all(call, tests, selection),
-            Test::Any(call, tests) => self.keep_any(call, tests, selection),
-            Test::Not(call, test) => {
-                self.charge(call, selection.rows.count() as u64, 1)?;
-                let without = self.matching(test, selection)?;
-                selection.rows.remove(&without);
-                Ok(())
-            }
-            Test::Matches(call, texts, regex, steps) => self.keep_matches((call, *steps), texts, regex, selection),
-            Test::Prepared(prepared) => self.keep_prepared(&mut prepared.borrow_mut(), selection, truth),
-            Test::Plain(plan) => self.keep_plain(plan, selection, truth),
+            Test::Matches(call, texts, regex, steps) => self.keep_matches((call, steps), texts, regex, selection),
+            Test::Prepared(prepared) => self.keep_prepared(prepared, selection, truth),
         }
     }
 
@@ -280,7 +307,8 @@ impl<'a> Cx<'a> {
             compared += left.count() as u64;
         }
         if let Some("in" | "not in") = call.function.standard_name() {
-            self.charge_more(call, compared)?;
+            self.attribute(call, 0, compared);
+            self.spend(compared)?;
         }
         match wanted {
             Wanted::In(_) => rows.intersect(&found),
@@ -289,20 +317,28 @@ impl<'a> Cx<'a> {
         Ok(())
     }
 
-    fn keep_all(&mut self, call: &'a Call, tests: &[Test<'a>], selection: &mut Selection<'a>) -> Result<()> {
+    fn keep_joined(&mut self, junction: Junction, call: &'a Call, selection: &mut Selection<'a>) -> Result<()> {
         self.charge(call, selection.rows.count() as u64, 1)?;
-        for test in tests {
-            self.keep(test, selection, |value| value.is_truthy_in_javascript())?;
+        match junction {
+            Junction::All => call.args.iter().try_for_each(|part| self.keep_part(part, selection)),
+            Junction::Any => self.keep_any(&call.args, selection),
+            Junction::Not => {
+                let without = call.args.first().map(|part| self.matching(part, selection)).transpose()?;
+                without.iter().for_each(|without| selection.rows.remove(without));
+                Ok(())
+            }
         }
-        Ok(())
     }
 
-    fn keep_any(&mut self, call: &'a Call, tests: &[Test<'a>], selection: &mut Selection<'a>) -> Result<()> {
-        self.charge(call, selection.rows.count() as u64, 1)?;
+    fn keep_part(&mut self, part: &'a Plan, selection: &mut Selection<'a>) -> Result<()> {
+        self.keep(part, selection, |value| value.is_truthy_in_javascript())
+    }
+
+    fn keep_any(&mut self, parts: &'a [Plan], selection: &mut Selection<'a>) -> Result<()> {
         let all = selection.rows.clone();
         let mut found = Bits::none(selection.cells.len());
-        for test in tests {
-            found.add(&self.matching(test, selection)?);
+        for part in parts {
+            found.add(&self.matching(part, selection)?);
             selection.rows.remove(&found);
         }
         selection.rows = all;
@@ -311,9 +347,9 @@ impl<'a> Cx<'a> {
     }
 
     /// Those of the rows for which a part of a condition holds; the selection stays.
-    fn matching(&mut self, test: &Test<'a>, selection: &mut Selection<'a>) -> Result<Bits> {
+    fn matching(&mut self, part: &'a Plan, selection: &mut Selection<'a>) -> Result<Bits> {
         let all = selection.rows.clone();
-        self.keep(test, selection, |value| value.is_truthy_in_javascript())?;
+        self.keep_part(part, selection)?;
         Ok(std::mem::replace(&mut selection.rows, all))
     }
 
@@ -337,27 +373,21 @@ impl<'a> Cx<'a> {
                 kept.insert(row);
             }
         }
-        self.costs[call.id].fuel += cost;
-        self.inner_fuel += cost;
+        self.attribute(call, 0, cost);
         selection.rows = kept;
         Ok(())
     }
 
-    fn keep_prepared(
-        &mut self,
-        prepared: &mut Prepared<'a>,
-        selection: &mut Selection<'a>,
-        truth: Truth,
-    ) -> Result<()> {
+    fn keep_prepared(&mut self, mut prepared: Prepared<'a>, selection: &mut Selection<'a>, truth: Truth) -> Result<()> {
         let runs = selection.rows.count() as u64;
-        self.pay_prepared(prepared, runs)?;
+        self.pay_prepared(&prepared, runs)?;
         let mut kept = Bits::none(selection.cells.len());
         for row in selection.rows.iter() {
-            if truth(self.run_prepared(prepared, row, Value::Undefined)?) {
+            if truth(self.run_prepared(&mut prepared, row, Value::Undefined)?) {
                 kept.insert(row);
             }
         }
-        self.note_prepared(prepared, runs);
+        self.note_prepared(&prepared, runs);
         selection.rows = kept;
         Ok(())
     }
@@ -375,15 +405,27 @@ impl<'a> Cx<'a> {
     }
 }
 
-impl Test<'_> {
-    /// Whether any part is worked out for all items at once.
-    fn is_faster(&self) -> bool {
-        match self {
-            Test::Plain(_) => false,
-            Test::All(_, tests) | Test::Any(_, tests) => tests.iter().any(Test::is_faster),
-            Test::Not(_, test) => test.is_faster(),
-            _ => true,
-        }
+impl Selection<'_> {
+    /// Keeps the rows of which two numbers compare so.
+    fn keep_compared(&mut self, comparison: Comparison, left: &Numeric<'_>, right: &Numeric<'_>) {
+        let rows: Vec<u32> = self.rows.iter().collect();
+        let view = View { list: self.list, cells: self.cells, rows: Some(&rows) };
+        let truths = comparison.all(&left.all(&view), &right.all(&view));
+        rows.iter().zip(truths).filter(|(_, truth)| !truth).for_each(|(row, _)| self.rows.take(*row));
+    }
+}
+
+impl Junction {
+    /// A call that is made of conditions.
+    fn of(plan: &Plan) -> Option<(Junction, &Call)> {
+        let Plan::Call(call) = plan else { return None };
+        let junction = match (call.function.standard_name()?, &*call.args) {
+            ("and", [_, _, ..]) => Junction::All,
+            ("or", [_, _, ..]) => Junction::Any,
+            ("not", [_]) => Junction::Not,
+            _ => return None,
+        };
+        Some((junction, call))
     }
 }
 

@@ -85,20 +85,19 @@ impl<'a> Cx<'a> {
         self.inner_fuel = entry.outer + total;
     }
 
-    /// Pays for runs of a call that were worked out together.
-    pub(crate) fn charge(&mut self, call: &Call, runs: u64, cost: u64) -> Result<()> {
-        let total = runs.saturating_mul(cost);
-        self.costs[call.id].runs += runs;
-        self.costs[call.id].fuel += total;
-        self.inner_fuel += total;
-        self.spend(total)
+    /// Notes what runs of a call that were worked out together have cost.
+    pub(super) fn attribute(&mut self, call: &Call, runs: u64, fuel: u64) {
+        let cost = &mut self.costs[call.id];
+        cost.runs += runs;
+        cost.fuel += fuel;
+        self.inner_fuel += fuel;
     }
 
-    /// Pays for what depends on the rows that a call was run for.
-    pub(crate) fn charge_more(&mut self, call: &Call, cost: u64) -> Result<()> {
-        self.costs[call.id].fuel += cost;
-        self.inner_fuel += cost;
-        self.spend(cost)
+    /// Pays for runs of a call that were worked out together.
+    pub(super) fn charge(&mut self, call: &Call, runs: u64, cost: u64) -> Result<()> {
+        let total = runs.saturating_mul(cost);
+        self.attribute(call, runs, total);
+        self.spend(total)
     }
 
     /// Notes how the running call has come to its result.

@@ -82,7 +82,7 @@ impl<'a> Cx<'a> {
         };
         let Some(rows) = self.matching_rows(view, condition)? else { return Ok(None) };
         let count = rows.count() as u64;
-        self.ran(filter, view.len() as u64 + 1, count, Way::Count);
+        self.ran(filter, view.len() as u64 + 1, count);
         self.ran_plan(size, 1);
         self.spend(2)?;
         Ok(Some(Value::number(count as f64)))
@@ -94,13 +94,13 @@ impl<'a> Cx<'a> {
         };
         let mut groups: Entries<'a, u32> = Entries::new();
         let Some(coded) = self.keys_together(view, key, &mut groups)? else { return Ok(None) };
-        for (group, count) in coded.groups.iter().zip(coded.counts) {
+        for (group, count) in coded.groups.iter().zip(coded.counts.iter()) {
             if let Some(total) = groups.values.get_mut(*group as usize) {
                 *total += count;
             }
         }
         let (names, counts) = groups.into_order(self);
-        self.ran(group_by, view.len() as u64 + 1, counts.len() as u64, Way::Count);
+        self.ran(group_by, view.len() as u64 + 1, counts.len() as u64);
         self.ran_plan(map, 1 + 2 * counts.len() as u64);
         self.spend(2 + 2 * counts.len() as u64)?;
         let base = self.mark();
@@ -112,18 +112,16 @@ impl<'a> Cx<'a> {
     }
 
     /// Notes what a call would have spent and given.
-    fn ran(&mut self, call: &Call, fuel: u64, rows: u64, way: Way) {
+    fn ran(&mut self, call: &Call, fuel: u64, rows: u64) {
+        self.attribute(call, 1, fuel);
         let cost = &mut self.costs[call.id];
-        cost.runs += 1;
-        cost.way = way;
-        cost.fuel += fuel;
         cost.rows += rows;
-        self.inner_fuel += fuel;
+        cost.way = Way::Count;
     }
 
     fn ran_plan(&mut self, plan: &Plan, fuel: u64) {
         if let Plan::Call(call) = plan {
-            self.ran(call, fuel, 0, Way::Count);
+            self.ran(call, fuel, 0);
         }
     }
 

@@ -3,7 +3,7 @@
 use super::Cx;
 use super::condition::Comparison;
 use super::plan::Plan;
-use super::reads::{Reads, reads};
+use super::reads::Reads;
 use super::view::View;
 use crate::arena::{Cell, ContainerId};
 use crate::value::Value;
@@ -39,21 +39,19 @@ impl<'a> Cx<'a> {
                 let cost = 1 + path.keys.len() as u64;
                 numbers.is_complete.then_some((Numeric::Field(&numbers.values), cost))
             }
-            Plan::Call(call) if !matches!(reads(plan), Reads::Nothing) => {
-                match (call.function.standard_name()?, &*call.args) {
-                    ("abs", [inner]) => {
-                        let (inner, cost) = self.numeric(inner, list)?;
-                        Some((Numeric::Absolute(Box::new(inner)), cost + 1))
-                    }
-                    (name, [left, right]) => {
-                        let operation = Operation::of(name)?;
-                        let ((left, a), (right, b)) = (self.numeric(left, list)?, self.numeric(right, list)?);
-                        let two = Numeric::Two(operation, Box::new(left), Box::new(right));
-                        Some((two, a + b + operation.cost()))
-                    }
-                    _ => None,
+            Plan::Call(call) if call.reads != Reads::Nothing => match (call.function.standard_name()?, &*call.args) {
+                ("abs", [inner]) => {
+                    let (inner, cost) = self.numeric(inner, list)?;
+                    Some((Numeric::Absolute(Box::new(inner)), cost + 1))
                 }
-            }
+                (name, [left, right]) => {
+                    let operation = Operation::of(name)?;
+                    let ((left, a), (right, b)) = (self.numeric(left, list)?, self.numeric(right, list)?);
+                    let two = Numeric::Two(operation, Box::new(left), Box::new(right));
+                    Some((two, a + b + operation.cost()))
+                }
+                _ => None,
+            },
             _ => match self.fixed(plan)? {
                 (Value::Number(number), cost) => Some((Numeric::Constant(number.value()), cost)),
                 _ => None,

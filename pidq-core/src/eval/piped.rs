@@ -232,12 +232,8 @@ impl<'a> Cx<'a> {
 
     /// Notes what so many runs have cost, as [`Cx::leave`] does for each.
     pub(super) fn note_prepared(&mut self, prepared: &Prepared<'a>, runs: u64) {
-        let fuel = runs * prepared.steps + prepared.fuel;
-        let cost = &mut self.costs[prepared.call.id];
-        cost.runs += runs;
-        cost.fuel += fuel;
-        cost.rows += prepared.rows;
-        self.inner_fuel += fuel;
+        self.attribute(prepared.call, runs, runs * prepared.steps + prepared.fuel);
+        self.costs[prepared.call.id].rows += prepared.rows;
         prepared.calls.iter().for_each(|(_, call)| self.note_prepared(call, runs));
     }
 

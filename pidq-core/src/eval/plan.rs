@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::function::Function;
 use super::fuse::Fusion;
+use super::reads::{self, Reads};
 use crate::arena::Cell;
 use crate::error::{Result, Span};
 use crate::regex::Regex;
@@ -130,6 +131,16 @@ pub(crate) struct Call {
     /// The number of the call in the query.
     pub id: usize,
     pub span: Span,
+    /// What it reads of its input, and whether it always gives the same for it.
+    pub reads: Reads,
+    pub is_pure: bool,
+}
+
+impl Call {
+    pub fn new(function: FunctionRef, args: Box<[Plan]>, id: usize, span: Span) -> Call {
+        let (reads, is_pure) = (reads::of_call(&function, &args), reads::is_pure_call(&function, &args));
+        Call { function, args, id, span, reads, is_pure }
+    }
 }
 
 /// A row of our tables, or one that a `Dialect` was given.

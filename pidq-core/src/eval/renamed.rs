@@ -3,8 +3,8 @@
 
 use super::Cx;
 use super::function::PipedBody;
-use super::plan::{Call, FunctionRef, Plan};
-use super::reads::{Reads, reads};
+use super::plan::{Call, Plan};
+use super::reads::{Source, is_pure, source};
 use crate::arena::{Cell, ContainerId};
 use crate::error::Result;
 use crate::value::{Fields, Keys, Object, Record, Table, Value};
@@ -31,10 +31,10 @@ impl<'a> Shapes<'a> {
     /// Nothing where the new keys depend on more than the old ones.
     pub fn of(call: &'a Call) -> Option<Shapes<'a>> {
         let renames = match (call.function.standard_name(), &*call.args) {
-            (Some("mapKeys"), [key]) => !has_custom(key),
+            (Some("mapKeys"), [key]) => is_pure(key),
             (Some("mapObject"), [Plan::Object(fields)]) => match (&*fields.names, &*fields.values) {
                 ([first, second], [key, Plan::Get(value)]) if (&**first, &**second) == ("key", "value") => {
-                    value.names().eq(["value"]) && is_of_key(key) && !has_custom(key)
+                    value.names().eq(["value"]) && is_of_key(key) && is_pure(key)
                 }
                 _ => false,
             },
@@ -87,7 +87,7 @@ impl<'a> Cx<'a> {
         let (used, inner_fuel) = (self.used, self.inner_fuel);
         let made = body(self, probe, &call.args)?;
         let cost = (self.used - used, self.inner_fuel - inner_fuel);
-        (self.used, self.inner_fuel) = (used, inner_fuel);
+        self.refund(used, inner_fuel);
         let made = made.as_object().unwrap_or(stored);
         let place = |at: usize| made.value(at).as_f64().unwrap_or_default() as u32;
         let is_in_place = made.len() == keys.names.len() && (0..made.len()).all(|at| place(at) as usize == at);
@@ -104,21 +104,9 @@ impl<'a> Cx<'a> {
 
 /// Whether a part of a query on `{key, value}` reads nothing but the key.
 fn is_of_key(plan: &Plan) -> bool {
-    match reads(plan) {
-        Reads::Nothing => true,
-        Reads::Field(path) => path.names().eq(["key"]),
-        Reads::More => false,
-    }
-}
-
-/// Whether a function of the embedding program is called: it may give something else each time.
-fn has_custom(plan: &Plan) -> bool {
-    match plan {
-        Plan::Pipe(stages) => stages.iter().any(|stage| has_custom(&stage.plan)),
-        Plan::Array(items) => items.iter().any(has_custom),
-        Plan::Object(fields) => fields.values.iter().any(has_custom),
-        Plan::Let(values, body) => values.iter().any(has_custom) || has_custom(body),
-        Plan::Call(call) => matches!(call.function, FunctionRef::Custom(_)) || call.args.iter().any(has_custom),
-        _ => false,
+    match source(plan) {
+        Source::Nothing => true,
+        Source::Field(path) => path.names().eq(["key"]),
+        Source::More => false,
     }
 }

@@ -46,28 +46,12 @@ impl Scratch {
         self.bump.try_alloc_slice_copy(items).ok().map(|items| &*items)
     }
 
-    /// Room for `count` items, filled from an iterator, and with `rest` where it ends early.
-    pub(crate) fn filled<T: Copy>(&self, count: usize, mut items: impl Iterator<Item = T>, rest: T) -> Option<&[T]> {
-        if count == 0 {
-            return Some(&[]);
-        }
-        let filled = self.bump.try_alloc_slice_fill_with(count, |_| items.next().unwrap_or(rest));
-        filled.ok().map(|items| &*items)
-    }
-
-    /// Room for `count` items, which `fill` writes.
-    pub(crate) fn room<T: Copy>(&self, count: usize, start: T, fill: impl FnOnce(&mut [T])) -> Option<&[T]> {
-        let room = self.bump.try_alloc_slice_fill_copy(count, start).ok()?;
-        fill(room);
-        Some(room)
-    }
-
     /// So many values, each made from its place.
     pub(crate) fn slice_by<T: Copy>(&self, len: usize, make: impl FnMut(usize) -> T) -> Option<&[T]> {
         self.bump.try_alloc_slice_fill_with(len, make).ok().map(|items| &*items)
     }
 
-    /// Room for `count` items, to be written one by one.
+    /// Room for `count` items, to be written.
     pub(crate) fn slots<T: Copy>(&self, count: usize, start: T) -> Option<&mut [T]> {
         self.bump.try_alloc_slice_fill_copy(count, start).ok()
     }

@@ -112,7 +112,10 @@ pub(super) fn array_expected(input: Value<'_>) -> Error {
 /// The value of an argument that may be missing.
 #[inline]
 pub(super) fn optional<'a>(cx: &mut Cx<'a>, args: &'a [Plan], at: usize, input: Value<'a>) -> Result<Value<'a>> {
-    args.get(at).map_or(Ok(Value::Undefined), |arg| cx.eval(arg, input))
+    match args.get(at) {
+        Some(arg) => cx.eval(arg, input),
+        None => Ok(Value::Undefined),
+    }
 }
 
 /// Adds the path of the item that a function failed on.
@@ -313,11 +316,11 @@ fn iterable<'a>(cx: &mut Cx<'a>, input: Value<'a>) -> Result<Array<'a>> {
 fn group_by<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
     let array = iterable(cx, input)?;
     cx.hold(array.len() * size_of::<u32>())?;
-    let groups = match (cx.view(array), args.first()) {
-        (Some(view), Some(key)) => cx.together(|cx| groups_of_values(cx, view, key)),
-        _ => None,
-    };
-    let groups = groups.map_or_else(|| groups_of_items(cx, array, args), Ok)?;
+    let groups = groups_of(cx, array, args)?;
+    object_of_groups(cx, array, groups)
+}
+
+fn object_of_groups<'a>(cx: &mut Cx<'a>, array: Array<'a>, groups: Groups<'a>) -> Result<Value<'a>> {
     let (names, groups) = groups.into_order(cx);
     let base = cx.mark();
     for group in &groups {
@@ -332,22 +335,33 @@ fn group_by<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<V
 /// The places of the items of each group.
 type Groups<'a> = Entries<'a, Vec<u32>>;
 
-fn groups_of_items<'a>(cx: &mut Cx<'a>, array: Array<'a>, args: &'a [Plan]) -> Result<Groups<'a>> {
+fn groups_of<'a>(cx: &mut Cx<'a>, array: Array<'a>, args: &'a [Plan]) -> Result<Groups<'a>> {
     let mut groups: Groups<'a> = Entries::new();
+    if groups_at_once(cx, array, args, &mut groups) {
+        return Ok(groups);
+    }
     for at in 0..array.len() {
         cx.spend(1)?;
-        let group = group_of(cx, array, args, at, &mut groups)?;
+        let key = key_of(cx, array, args, at)?;
+        let group = groups.place(cx, key, Vec::new)?;
         groups.values[group].push(at as u32);
     }
     Ok(groups)
+}
+
+/// Whether the groups were found together. On its own, since groups may be made in groups: see [`Cx::eval`].
+#[inline(never)]
+fn groups_at_once<'a>(cx: &mut Cx<'a>, array: Array<'a>, args: &'a [Plan], groups: &mut Groups<'a>) -> bool {
+    let (Some(view), Some(key)) = (cx.view(array), args.first()) else { return false };
+    cx.together(|cx| groups_of_values(cx, view, key)).map(|found| *groups = found).is_some()
 }
 
 /// The same where the key depends on one field with few values: the group is found once a value.
 fn groups_of_values<'a>(cx: &mut Cx<'a>, view: View<'a>, key: &'a Plan) -> Result<Option<Groups<'a>>> {
     let mut groups: Groups<'a> = Entries::new();
     let Some(coded) = cx.keys_together(view, key, &mut groups)? else { return Ok(None) };
-    for (count, group) in coded.counts.iter().zip(coded.groups).filter(|(count, _)| **count > 0) {
-        groups.values[group as usize].reserve(*count as usize);
+    for (count, group) in coded.counts.iter().zip(coded.groups.iter()).filter(|(count, _)| **count > 0) {
+        groups.values[*group as usize].reserve(*count as usize);
     }
     for at in 0..view.len() {
         let code = coded.codes[view.row(at) as usize];
@@ -356,18 +370,11 @@ fn groups_of_values<'a>(cx: &mut Cx<'a>, view: View<'a>, key: &'a Plan) -> Resul
     Ok(Some(groups))
 }
 
-/// The group of the item at a place, by the text of its key.
-fn group_of<'a>(
-    cx: &mut Cx<'a>,
-    array: Array<'a>,
-    args: &'a [Plan],
-    at: usize,
-    groups: &mut Entries<'a, Vec<u32>>,
-) -> Result<usize> {
+/// The text of the key of the item at a place.
+fn key_of<'a>(cx: &mut Cx<'a>, array: Array<'a>, args: &'a [Plan], at: usize) -> Result<&'a str> {
     let item = array.get(at).unwrap_or(Value::Undefined);
     let key = at_item(optional(cx, args, 0, item), array, at)?;
-    let key = cx.text_of(key)?;
-    groups.place(cx, key, Vec::new)
+    cx.text_of(key)
 }
 
 /// Some items of a list, by their places.
@@ -392,19 +399,21 @@ pub(super) fn select<'a>(cx: &mut Cx<'a>, array: Array<'a>, places: &[u32]) -> R
 
 /// The places of the first items under each value of a key.
 fn firsts<'a>(cx: &mut Cx<'a>, array: Array<'a>, args: &'a [Plan]) -> Result<Entries<'a, u32>> {
-    if let (Some(view), Some(key)) = (cx.view(array), args.first())
-        && let Some(entries) = cx.together(|cx| firsts_of_values(cx, view, key))
-    {
+    let mut entries = Entries::new();
+    if firsts_at_once(cx, array, args, &mut entries) {
         return Ok(entries);
     }
-    let mut entries = Entries::new();
-    for (at, item) in array.iter().enumerate() {
+    for at in 0..array.len() {
         cx.spend(1)?;
-        let key = at_item(optional(cx, args, 0, item), array, at)?;
-        let key = cx.text_of(key)?;
+        let key = key_of(cx, array, args, at)?;
         entries.place(cx, key, || at as u32)?;
     }
     Ok(entries)
+}
+
+fn firsts_at_once<'a>(cx: &mut Cx<'a>, array: Array<'a>, args: &'a [Plan], entries: &mut Entries<'a, u32>) -> bool {
+    let (Some(view), Some(key)) = (cx.view(array), args.first()) else { return false };
+    cx.together(|cx| firsts_of_values(cx, view, key)).map(|found| *entries = found).is_some()
 }
 
 /// The same where the key depends on one field with few values.
@@ -430,14 +439,18 @@ fn firsts_of_values<'a>(cx: &mut Cx<'a>, view: View<'a>, key: &'a Plan) -> Resul
 
 fn key_by<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
     let array = iterable(cx, input)?;
-    if let (Some(view), Some(key)) = (cx.view(array), args.first())
-        && let Some(keyed) = cx.together(|cx| cx.keyed_together(view, key))
-    {
-        cx.took(Way::Index);
+    if let Some(keyed) = keyed_at_once(cx, array, args) {
         return Ok(keyed);
     }
     let entries = firsts(cx, array, args)?;
     entries.into_object_by(cx, |place| array.get(*place as usize).unwrap_or(Value::Undefined))
+}
+
+fn keyed_at_once<'a>(cx: &mut Cx<'a>, array: Array<'a>, args: &'a [Plan]) -> Option<Value<'a>> {
+    let (view, key) = (cx.view(array)?, args.first()?);
+    let keyed = cx.together(|cx| cx.keyed_together(view, key))?;
+    cx.took(Way::Index);
+    Some(keyed)
 }
 
 fn uniq_by<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {

@@ -2,13 +2,14 @@
 
 use std::fmt::Write;
 
+use super::array;
 use crate::arena::{Arena, Cell};
-use crate::error::{Code, Error, Result};
+use crate::error::Result;
 use crate::eval::Cx;
 use crate::eval::function::{Body, Function, Param};
 use crate::eval::numbers::power;
 use crate::eval::plan::Plan;
-use crate::value::{Array, Value, convert};
+use crate::value::{Value, convert};
 
 const TWO: &[Param] = &[Param::query("left"), Param::query("right")];
 
@@ -197,7 +198,7 @@ fn round_half_up(number: f64) -> f64 {
 }
 
 fn sum<'a>(cx: &mut Cx<'a>, input: Value<'a>, _args: &'a [Plan]) -> Result<Value<'a>> {
-    let list = expect_list(input)?;
+    let list = array::list(input)?;
     if let Some((arena, cells)) = list.cells()
         && let Some(total) = fold(arena, cells, 0.0, |a, b| a + b)
     {
@@ -213,7 +214,7 @@ fn fold(arena: &Arena, cells: &[Cell], start: f64, combine: impl Fn(f64, f64) ->
 }
 
 fn average<'a>(cx: &mut Cx<'a>, input: Value<'a>, _args: &'a [Plan]) -> Result<Value<'a>> {
-    let list = expect_list(input)?;
+    let list = array::list(input)?;
     if let Some((arena, [first, rest @ ..])) = list.cells()
         && let Some(first) = arena.number(*first)
         && let Some(total) = fold(arena, rest, first, |a, b| a + b)
@@ -242,7 +243,7 @@ fn max<'a>(cx: &mut Cx<'a>, input: Value<'a>, _args: &'a [Plan]) -> Result<Value
 
 /// Combines the items as numbers. A single item is the result as it is, whatever it is.
 fn reduce<'a>(cx: &mut Cx<'a>, input: Value<'a>, combine: impl Fn(f64, f64) -> f64) -> Result<Value<'a>> {
-    let list = expect_list(input)?;
+    let list = array::list(input)?;
     if let Some((arena, [first, rest @ ..])) = list.cells()
         && !rest.is_empty()
         && let Some(first) = arena.number(*first)
@@ -315,15 +316,4 @@ fn number_of_other<'a>(cx: &mut Cx<'a>, value: Value<'a>) -> Result<f64> {
     }
     cx.spend_bytes(inner.as_str().map_or(0, str::len))?;
     Ok(convert::to_number(value))
-}
-
-/// The list that a function is given.
-pub(super) fn expect_list<'a>(input: Value<'a>) -> Result<Array<'a>> {
-    input.as_array().ok_or_else(|| {
-        let help = match input.type_name() {
-            "null" => "the input is null: a property before it may be missing".to_owned(),
-            name => format!("the input is of type {name}"),
-        };
-        Error::new(Code::ArrayExpected, "Array expected").with_help(help)
-    })
 }

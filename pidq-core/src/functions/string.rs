@@ -2,7 +2,8 @@
 
 use std::fmt::{self, Write};
 
-use super::number::{argument, expect_list, number_of};
+use super::array;
+use super::number::{argument, number_of};
 use crate::error::{Code, Error, Result};
 use crate::eval::Cx;
 use crate::eval::build::LimitedText;
@@ -43,7 +44,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
 ];
 
 fn join<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
-    let list = expect_list(input)?;
+    let list = array::list(input)?;
     let separator = match args.first() {
         Some(separator) => cx.eval(separator, input)?,
         None => Value::String(""),
