@@ -26,3 +26,4 @@ mod oracle;
 mod pid;
 mod properties;
 mod readme;
+mod shortcuts;

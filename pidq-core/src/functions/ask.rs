@@ -60,7 +60,10 @@ impl<'a> Ask<'a> {
 
     /// The value of an argument; no value where it is missing.
     pub fn value(&self, cx: &mut Cx<'a>, at: usize) -> Result<Value<'a>> {
-        self.args.get(at).map_or(Ok(Value::Undefined), |arg| cx.eval(arg, self.input))
+        match self.args.get(at) {
+            Some(arg) => cx.eval(arg, self.input),
+            None => Ok(Value::Undefined),
+        }
     }
 
     /// A direction as first argument, and the place of the argument after it.

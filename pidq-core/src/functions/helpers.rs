@@ -282,7 +282,10 @@ fn of_item<'a, T>(
 ) -> Result<T> {
     cx.spend(1)?;
     let item = array.get(at).unwrap_or(Value::Undefined);
-    let value = at_item(query.map_or(Ok(Value::Undefined), |query| cx.eval(query, item)), array, at)?;
+    let value = match query {
+        Some(query) => at_item(cx.eval(query, item), array, at)?,
+        None => Value::Undefined,
+    };
     cx.spend_bytes(value.as_str().map_or(0, str::len))?;
     check(value).map_err(|error| {
         let error = error.with_label(format!("got {} from item {at}", value.type_name()));
@@ -736,8 +739,7 @@ type Row<'a> = (Array<'a>, Value<'a>);
 
 fn sort_by<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
     let array = list(input)?;
-    let given = optional(cx, args, 1, input)?;
-    let directions = directions(cx, given)?;
+    let directions = directions(cx, args, input)?;
     cx.hold(array.len() * size_of::<Row<'_>>())?;
     let mut rows: Vec<Row<'a>> = Vec::with_capacity(array.len());
     let mut widest = 0;
@@ -747,18 +749,24 @@ fn sort_by<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Va
         widest = keys.iter().map(|key| 1 + key.as_str().map_or(0, str::len) as u64 / 64).sum::<u64>().max(widest);
         rows.push((keys, item));
     }
+    let sorted = sorted(cx, rows, &directions, widest)?;
+    cx.release(array.len() * size_of::<Row<'_>>());
+    Ok(sorted)
+}
+
+fn sorted<'a>(cx: &mut Cx<'a>, mut rows: Vec<Row<'a>>, directions: &[bool], widest: u64) -> Result<Value<'a>> {
     // Paid in advance: so many comparisons as a binary merge needs at most.
     let comparisons = rows.len() as u64 * u64::from(usize::BITS - rows.len().leading_zeros());
     cx.spend(comparisons.saturating_mul(widest) / 4)?;
-    rows.sort_by(|(a, _), (b, _)| keys_order(*a, *b, &directions));
+    rows.sort_by(|(a, _), (b, _)| keys_order(*a, *b, directions));
     let base = cx.mark();
     collect(cx, rows.iter().map(|(_, item)| *item))?;
-    cx.release(array.len() * size_of::<Row<'_>>());
     cx.list(base)
 }
 
 /// By key: whether the greatest value comes first.
-fn directions<'a>(cx: &mut Cx<'a>, value: Value<'a>) -> Result<Vec<bool>> {
+fn directions<'a>(cx: &mut Cx<'a>, args: &'a [Plan], input: Value<'a>) -> Result<Vec<bool>> {
+    let value = optional(cx, args, 1, input)?;
     let mut directions = Vec::new();
     if value.is_null() {
         return Ok(directions);
@@ -857,6 +865,10 @@ fn attribute<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<
         return Ok(Value::Null);
     }
     let attributes = expect_object(input)?.get("attributes").unwrap_or(Value::Null);
+    named_attribute(cx, attributes, name, set)
+}
+
+fn named_attribute<'a>(cx: &mut Cx<'a>, attributes: Value<'a>, name: &str, set: Value<'a>) -> Result<Value<'a>> {
     if attributes.is_null() {
         return Ok(Value::Null);
     }

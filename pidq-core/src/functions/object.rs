@@ -127,6 +127,12 @@ impl<'a> Keyed<'a> {
             Keyed::None => Ok(("", Value::Undefined)),
         }
     }
+
+    /// `{key, value}`.
+    fn pair(self, cx: &mut Cx<'a>, keys: &'a Keys<'a>, at: usize) -> Result<Value<'a>> {
+        let (name, value) = self.entry(cx, at)?;
+        cx.pair(keys, Value::String(name), value)
+    }
 }
 
 impl<'a> Cx<'a> {
@@ -185,39 +191,73 @@ fn optional<'a>(cx: &mut Cx<'a>, args: &'a [Plan], input: Value<'a>) -> Result<V
 }
 
 fn map_keys<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
-    let keyed = Keyed::of(cx, input)?;
-    let mut members = Members::new(cx);
-    if let Keyed::Object(object) = keyed {
-        let names = cx.keys_of(object)?.names;
-        for (name, value) in names.iter().zip(object.values()) {
-            cx.spend(1)?;
-            let key = optional(cx, args, Value::String(name))?;
-            let key = cx.text_of(key)?;
-            members.put(cx, key, value)?;
-        }
-        return members.into_object(cx);
+    match Keyed::of(cx, input)? {
+        Keyed::Object(object) => renamed_object(cx, object, args),
+        keyed => renamed_items(cx, keyed, args),
     }
-    for at in 0..keyed.len() {
-        let (name, value) = keyed.entry(cx, at)?;
-        let key = optional(cx, args, Value::String(name))?;
-        let key = cx.text_of(key)?;
-        members.put(cx, key, value)?;
+}
+
+/// Hot: the keys and values of an object lie side by side.
+fn renamed_object<'a>(cx: &mut Cx<'a>, object: Object<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
+    let names = cx.keys_of(object)?.names;
+    let mut members = Members::new(cx);
+    for (name, value) in names.iter().zip(object.values()) {
+        cx.spend(1)?;
+        put_renamed(cx, args, name, value, &mut members)?;
     }
     members.into_object(cx)
 }
 
-fn map_values<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
-    let keyed = Keyed::of(cx, input)?;
-    let base = cx.mark();
-    if let Keyed::Object(object) = keyed {
-        for value in object.values() {
-            cx.spend(1)?;
-            let value = optional(cx, args, value)?;
-            cx.push(value)?;
-        }
-        let keys = cx.keys_of(object)?;
-        return cx.record(keys, base);
+fn renamed_items<'a>(cx: &mut Cx<'a>, keyed: Keyed<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
+    let mut members = Members::new(cx);
+    for at in 0..keyed.len() {
+        let (name, value) = keyed.entry(cx, at)?;
+        put_renamed(cx, args, name, value, &mut members)?;
     }
+    members.into_object(cx)
+}
+
+fn put_renamed<'a>(
+    cx: &mut Cx<'a>,
+    args: &'a [Plan],
+    name: &'a str,
+    value: Value<'a>,
+    members: &mut Members<'a>,
+) -> Result<()> {
+    let key = match args {
+        [] => Ok(Value::Undefined),
+        [key, ..] => cx.eval(key, Value::String(name)),
+    };
+    put_under(cx, key, value, members)
+}
+
+/// On its own, as [`put_made`]: what is kept while a query is evaluated adds up on the stack.
+fn put_under<'a>(cx: &mut Cx<'a>, key: Result<Value<'a>>, value: Value<'a>, members: &mut Members<'a>) -> Result<()> {
+    let key = cx.text_of(key?)?;
+    members.put(cx, key, value)
+}
+
+fn map_values<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
+    match Keyed::of(cx, input)? {
+        Keyed::Object(object) => values_of_object(cx, object, args),
+        keyed => values_of(cx, keyed, args),
+    }
+}
+
+/// Hot: the keys stay.
+fn values_of_object<'a>(cx: &mut Cx<'a>, object: Object<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
+    let base = cx.mark();
+    for value in object.values() {
+        cx.spend(1)?;
+        let value = optional(cx, args, value)?;
+        cx.push(value)?;
+    }
+    let keys = cx.keys_of(object)?;
+    cx.record(keys, base)
+}
+
+fn values_of<'a>(cx: &mut Cx<'a>, keyed: Keyed<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
+    let base = cx.mark();
     let mut names = Vec::with_capacity(keyed.len());
     for at in 0..keyed.len() {
         let (name, value) = keyed.entry(cx, at)?;
@@ -234,22 +274,28 @@ fn map_object<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result
     let pair = cx.keys(&["key", "value"])?;
     let mut members = Members::new(cx);
     for at in 0..keyed.len() {
-        let (name, value) = keyed.entry(cx, at)?;
-        let entry = cx.pair(pair, Value::String(name), value)?;
-        let (key, value) = match args {
-            [Plan::Object(fields)] => literal_entry(cx, fields, entry)?,
-            _ => {
-                let entry = optional(cx, args, entry)?;
-                entry_parts(cx, entry)?
-            }
-        };
-        members.put(cx, key, value)?;
+        let entry = keyed.pair(cx, pair, at)?;
+        put_entry(cx, args, entry, &mut members)?;
     }
     members.into_object(cx)
 }
 
+fn put_entry<'a>(cx: &mut Cx<'a>, args: &'a [Plan], entry: Value<'a>, members: &mut Members<'a>) -> Result<()> {
+    let made = match args {
+        [] => Ok(Value::Undefined),
+        [Plan::Object(fields), ..] => return put_literal(cx, fields, entry, members),
+        [plan, ..] => cx.eval(plan, entry),
+    };
+    put_made(cx, made, members)
+}
+
+fn put_made<'a>(cx: &mut Cx<'a>, made: Result<Value<'a>>, members: &mut Members<'a>) -> Result<()> {
+    let (key, value) = entry_parts(cx, made?)?;
+    members.put(cx, key, value)
+}
+
 /// The key and value that `{key: ..., value: ...}` gives, without the object.
-fn literal_entry<'a>(cx: &mut Cx<'a>, fields: &'a Fields, entry: Value<'a>) -> Result<(&'a str, Value<'a>)> {
+fn put_literal<'a>(cx: &mut Cx<'a>, fields: &'a Fields, entry: Value<'a>, members: &mut Members<'a>) -> Result<()> {
     cx.spend(1)?;
     let (mut key, mut value) = (Value::Undefined, Value::Undefined);
     for (name, plan) in fields.names.iter().zip(&fields.values) {
@@ -260,7 +306,7 @@ fn literal_entry<'a>(cx: &mut Cx<'a>, fields: &'a Fields, entry: Value<'a>) -> R
             _ => {}
         }
     }
-    Ok((cx.text_of(key)?, value))
+    put_under(cx, Ok(key), value, members)
 }
 
 fn entry_parts<'a>(cx: &mut Cx<'a>, entry: Value<'a>) -> Result<(&'a str, Value<'a>)> {

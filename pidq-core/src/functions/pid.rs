@@ -467,10 +467,10 @@ fn one_loop<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<V
 fn parse_tag<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
     let text = args.first().map_or(Ok(input), |arg| cx.eval(arg, input))?;
     let scheme = args.get(1).map_or(Ok(Value::Null), |arg| cx.eval(arg, input))?;
-    if text.is_null() {
-        return Ok(Value::Null);
-    }
-    let text = expect_text(text)?;
+    if text.is_null() { Ok(Value::Null) } else { parsed_tag(cx, expect_text(text)?, scheme) }
+}
+
+fn parsed_tag<'a>(cx: &mut Cx<'a>, text: &'a str, scheme: Value<'a>) -> Result<Value<'a>> {
     cx.spend_bytes(text.len())?;
     let tag = match scheme {
         Value::Null => Tag::parse(text),
@@ -557,11 +557,15 @@ fn join_sheets<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Resul
     const BY: [JoinBy; 3] = [JoinBy::Any, JoinBy::Link, JoinBy::Label];
     let ask = Ask::anywhere(input, args, 1);
     let sheets = if ask.count() > 0 { ask.value(cx, 0)? } else { input };
+    let by = ask.word(cx, "by", &["any", "link", "label"])?.map_or(JoinBy::Any, |at| BY[at]);
+    joined(cx, sheets, by)
+}
+
+fn joined<'a>(cx: &mut Cx<'a>, sheets: Value<'a>, by: JoinBy) -> Result<Value<'a>> {
     let mut plants = Vec::new();
     for sheet in super::array::list(sheets)?.iter() {
         plants.push(drawing(cx, sheet)?);
     }
-    let by = ask.word(cx, "by", &["any", "link", "label"])?.map_or(JoinBy::Any, |at| BY[at]);
     let joined = join::join(&plants, by, &mut |units| cx.spend(units))?;
     build(cx, joined)
 }
