@@ -1,0 +1,313 @@
+//! From a request to its answer: the checks in their fixed order, the handler, the headers that all share.
+
+use std::any::Any;
+use std::future::poll_fn;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::task::Poll;
+
+use hyper::header::{
+    ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
+    ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ACCESS_CONTROL_REQUEST_METHOD, ALLOW, CACHE_CONTROL,
+    CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, ETAG, HOST, HeaderMap, HeaderName, HeaderValue, IF_NONE_MATCH, ORIGIN,
+    STRICT_TRANSPORT_SECURITY, VARY, X_CONTENT_TYPE_OPTIONS,
+};
+use hyper::{Method, StatusCode, Version};
+use tokio::time::timeout;
+
+use crate::compress;
+use crate::ids;
+use crate::log::Exchange;
+use crate::operations;
+use crate::principal::Principal;
+use crate::problem::{Place, Problem};
+use crate::proxies::{self, Network};
+use crate::quota::{Charge, Held};
+use crate::request::{Head, Incoming, Reader, Request};
+use crate::response::{Content, Outgoing, Response};
+use crate::route::{Access, Found, Fut, Missed, Route};
+use crate::serve::Ambiguous;
+use crate::site::{Inner, Wire};
+
+/// What is found out about a request on its way, for the headers and the log line of its answer.
+struct Trail {
+    head: Head,
+    exchange: Exchange,
+    access: Access,
+    charge: Option<Charge>,
+    /// A place in the count of open requests; given back when the answer is made.
+    held: Option<Held>,
+    /// Whether the connection has to end, since nobody can know where the next request begins.
+    close: bool,
+}
+
+pub(crate) async fn answer<S: Send + Sync + 'static>(
+    site: &Inner<S>,
+    wire: &Wire,
+    request: hyper::Request<Incoming>,
+) -> hyper::Response<Outgoing> {
+    let (parts, body) = request.into_parts();
+    let mut trail = begin(site, wire, &parts);
+    let framing = check_framing(&parts, site.limits.url);
+    let answered = match framing {
+        Err(problem) => {
+            trail.close = true;
+            Err(problem)
+        }
+        Ok(()) => route(site, wire, &mut trail, body).await,
+    };
+    let response = answered.unwrap_or_else(|problem| tell(site, &trail, problem));
+    finish(site, wire, trail, response)
+}
+
+fn begin<S>(site: &Inner<S>, wire: &Wire, parts: &hyper::http::request::Parts) -> Trail {
+    let id = ids::request_id(&parts.headers);
+    let exchange = Exchange::begin(site.facts.clone(), wire.activity.clone(), id.clone(), method_name(&parts.method));
+    let head = Head {
+        method: parts.method.clone(),
+        uri: parts.uri.clone(),
+        headers: parts.headers.clone(),
+        client: proxies::client(wire.peer, &parts.headers, &site.proxies),
+        secure: wire.tls || proxies::came_by_tls(wire.peer, &parts.headers, &site.proxies),
+        id,
+        traceparent: ids::traceparent(&parts.headers),
+    };
+    let mut trail = Trail { head, exchange, access: Access::Public, charge: None, held: None, close: false };
+    trail.exchange.traceparent = trail.head.traceparent.clone();
+    trail
+}
+
+/// Methods are a label of metrics: strangers may not make up new ones.
+fn method_name(method: &Method) -> &'static str {
+    const KNOWN: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+    KNOWN.into_iter().find(|&name| name == method.as_str()).unwrap_or("other")
+}
+
+/// What hyper lets through, and RFC 9112 does not.
+fn check_framing(parts: &hyper::http::request::Parts, url: usize) -> Result<(), Problem> {
+    let wrong = |detail: &str| Err(Problem::bad_request("invalid-request", detail));
+    if parts.extensions.get::<Ambiguous>().is_some_and(Ambiguous::is_set) {
+        return wrong("The length of the body is told in more than one way, or the head is not well formed.");
+    }
+    if parts.uri.path_and_query().is_some_and(|whole| whole.as_str().len() > url) {
+        return Err(Problem::new(StatusCode::URI_TOO_LONG, "uri-too-long")
+            .detail(format!("A path with its query may have at most {url} bytes.")));
+    }
+    let mut hosts = parts.headers.get_all(HOST).iter();
+    let host = hosts.next();
+    if hosts.next().is_some() {
+        return wrong("There is more than one Host header.");
+    }
+    match (parts.version, host) {
+        (Version::HTTP_11, None) => wrong("There is no Host header."),
+        (Version::HTTP_2, Some(host)) if parts.uri.authority().is_some_and(|a| a.as_str().as_bytes() != host) => {
+            wrong("The Host header and the authority differ.")
+        }
+        (_, Some(host)) if !host.to_str().is_ok_and(is_host) => wrong("The Host header is no host."),
+        _ => Ok(()),
+    }
+}
+
+fn is_host(host: &str) -> bool {
+    // An empty host is allowed by RFC 9110, for requests that have no authority.
+    host.is_empty() || host.parse::<hyper::http::uri::Authority>().is_ok_and(|a| !a.as_str().contains('@'))
+}
+
+async fn route<S: Send + Sync + 'static>(
+    site: &Inner<S>,
+    wire: &Wire,
+    trail: &mut Trail,
+    body: Incoming,
+) -> Result<Response, Problem> {
+    let path = trail.head.uri.path();
+    if trail.head.method == Method::OPTIONS && path == "*" {
+        return Ok(
+            Response::empty(StatusCode::NO_CONTENT).header(ALLOW, "DELETE, GET, HEAD, OPTIONS, PATCH, POST, PUT")
+        );
+    }
+    let found = match site.router(wire.door).find(&trail.head.method, path) {
+        Ok(found) => found,
+        Err(Missed::Options(allow)) => return Ok(options(site, &trail.head, &allow)),
+        Err(missed) => return Err(missed.into_problem()),
+    };
+    trail.access = found.route.access;
+    trail.exchange.route = found.route.path;
+    trail.exchange.loud = !operations::is_operation(found.route.path);
+    let principal = admit(site, trail, found.route).await?;
+    trail.exchange.principal = principal.clone();
+    if !trail.exchange.loud {
+        return handle(site, trail, found, principal, body).await;
+    }
+    charge(site, trail, principal.as_ref())?;
+    let _turn = turn(site).await?;
+    handle(site, trail, found, principal, body).await
+}
+
+/// 401, then 403. Whoever is let in has all that the row asks for.
+async fn admit<S>(site: &Inner<S>, trail: &Trail, route: &Route<S>) -> Result<Option<Principal>, Problem> {
+    if !route.access.needs_token() {
+        return Ok(None);
+    }
+    let principal = (site.authenticate)(&site.state, &trail.head).await?;
+    match route.access.scope() {
+        Some(scope) if !principal.has_scope(scope) => Err(Problem::insufficient_scope(scope)),
+        _ => Ok(Some(principal)),
+    }
+}
+
+/// 429: too many in a minute, or too many at once.
+fn charge<S>(site: &Inner<S>, trail: &mut Trail, principal: Option<&Principal>) -> Result<(), Problem> {
+    let network = || format!("net {}", Network::of(trail.head.client));
+    let key = principal.map_or_else(network, Principal::key);
+    if let Some(quota) = &site.quota {
+        let charge = quota.charge(&key);
+        let refused = charge.refused();
+        trail.charge = Some(charge);
+        refused.map_or(Ok(()), Err)?;
+    }
+    if principal.is_some() {
+        trail.held = Some(site.open.hold(key)?);
+    }
+    Ok(())
+}
+
+/// 503: more work than this machine has hands for. A short wait takes the edge off a burst.
+async fn turn<S>(site: &Inner<S>) -> Result<tokio::sync::SemaphorePermit<'_>, Problem> {
+    let overloaded = || Problem::unavailable("overloaded", "There is more to do than can be done now.", 1);
+    let turn = timeout(site.limits.request_wait, site.turns.acquire()).await.map_err(|_| overloaded())?;
+    turn.map_err(|_| overloaded())
+}
+
+async fn handle<S: Send + Sync + 'static>(
+    site: &Inner<S>,
+    trail: &Trail,
+    found: Found<S>,
+    principal: Option<Principal>,
+    body: Incoming,
+) -> Result<Response, Problem> {
+    let request = Request {
+        head: trail.head.clone(),
+        params: found.params,
+        principal,
+        accepts: found.route.body,
+        body: Reader::new(body, site.limits),
+        facts: site.facts.clone(),
+    };
+    unpanicked((found.route.handler)(&site.state, request)).await.unwrap_or_else(|_| {
+        tracing::error!(id = &*trail.head.id, route = found.route.path, "a handler panicked");
+        Err(Problem::internal())
+    })
+}
+
+/// A panic is a bug, and still no reason to end the other streams of a connection.
+async fn unpanicked<T>(mut future: Fut<'_, T>) -> Result<T, Box<dyn Any + Send>> {
+    poll_fn(move |cx| match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx))) {
+        Ok(Poll::Pending) => Poll::Pending,
+        Ok(Poll::Ready(value)) => Poll::Ready(Ok(value)),
+        Err(panic) => Poll::Ready(Err(panic)),
+    })
+    .await
+}
+
+fn tell<S>(site: &Inner<S>, trail: &Trail, mut problem: Problem) -> Response {
+    if let Some(url) = &site.resource_metadata {
+        problem.extend_challenge(&format!("resource_metadata=\"{url}\""));
+    }
+    let problem = if trail.access == Access::Client { problem.into_oauth() } else { problem };
+    problem.into_response(&Place { path: trail.head.uri.path(), request_id: &trail.head.id })
+}
+
+fn options<S>(site: &Inner<S>, head: &Head, allow: &str) -> Response {
+    let response = Response::empty(StatusCode::NO_CONTENT).header(ALLOW, allow);
+    if allowed_origin(site, head).is_none() || !head.headers.contains_key(ACCESS_CONTROL_REQUEST_METHOD) {
+        return response;
+    }
+    response
+        .header(ACCESS_CONTROL_ALLOW_METHODS, allow)
+        .header(ACCESS_CONTROL_ALLOW_HEADERS, CORS_HEADERS)
+        .header(ACCESS_CONTROL_MAX_AGE, "600")
+}
+
+const CORS_HEADERS: &str = "Authorization, Content-Type, Content-Encoding, If-Match, If-None-Match, Idempotency-Key, \
+    X-Change-Version, X-Request-Id, X-Schema-Version";
+const CORS_EXPOSED: &str =
+    "ETag, WWW-Authenticate, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id, X-Result-Kind";
+
+fn allowed_origin<'a, S>(site: &Inner<S>, head: &'a Head) -> Option<&'a HeaderValue> {
+    head.headers.get(ORIGIN).filter(|origin| site.origins.iter().any(|allowed| allowed.as_bytes() == origin.as_bytes()))
+}
+
+/// The headers that all answers share, the validator, and the content coding.
+fn finish<S>(site: &Inner<S>, wire: &Wire, mut trail: Trail, mut response: Response) -> hyper::Response<Outgoing> {
+    trail.held = None;
+    share(site, &trail, &mut response.headers);
+    not_modified(&trail.head, &mut response);
+    let plain = trail.access == Access::Client || response.status == StatusCode::NOT_MODIFIED;
+    let encoder = if plain { None } else { compress::encoder(&trail.head.headers, &mut response) };
+    if trail.head.method == Method::HEAD {
+        forget_body(&mut response, encoder.is_none());
+    }
+    trail.exchange.status = response.status.as_u16();
+    trail.exchange.notes = std::mem::take(&mut response.notes);
+    let encoder = encoder.filter(|_| trail.head.method != Method::HEAD);
+    let body = Outgoing::new(response.body, encoder, trail.exchange, wire.activity.clone());
+    let mut answer = hyper::Response::new(body);
+    *answer.status_mut() = response.status;
+    *answer.headers_mut() = response.headers;
+    answer
+}
+
+fn share<S>(site: &Inner<S>, trail: &Trail, headers: &mut HeaderMap) {
+    let mut absent = |name: HeaderName, value: &str| {
+        if let (false, Ok(value)) = (headers.contains_key(&name), HeaderValue::from_str(value)) {
+            headers.insert(name, value);
+        }
+    };
+    absent(HeaderName::from_static("x-request-id"), &trail.head.id);
+    absent(X_CONTENT_TYPE_OPTIONS, "nosniff");
+    if trail.access.needs_token() {
+        absent(CACHE_CONTROL, "private, no-cache");
+        absent(VARY, "Accept-Encoding, Authorization");
+    } else {
+        absent(CACHE_CONTROL, "no-store");
+        absent(VARY, "Accept-Encoding");
+    }
+    if trail.head.secure {
+        absent(STRICT_TRANSPORT_SECURITY, "max-age=31536000");
+    }
+    if trail.close {
+        absent(CONNECTION, "close");
+    }
+    if let Some(charge) = &trail.charge {
+        charge.headers().into_iter().for_each(|(name, value)| absent(name, &value));
+    }
+    if !site.origins.is_empty() {
+        headers.append(VARY, HeaderValue::from_static("Origin"));
+    }
+    if let Some(origin) = allowed_origin(site, &trail.head) {
+        headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
+        headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(CORS_EXPOSED));
+    }
+}
+
+/// 304 when the client has these very bytes, in whatever coding.
+fn not_modified(head: &Head, response: &mut Response) {
+    let asks = head.method == Method::GET || head.method == Method::HEAD;
+    let (Some(condition), Some(tag)) = (head.header(IF_NONE_MATCH.as_str()), response.headers.get(ETAG)) else {
+        return;
+    };
+    let same = tag.to_str().is_ok_and(|tag| compress::matches_etag(condition, tag));
+    if asks && same && response.status == StatusCode::OK {
+        response.status = StatusCode::NOT_MODIFIED;
+        response.body = Content::Empty;
+        response.headers.remove(CONTENT_TYPE);
+        response.headers.remove(hyper::header::CONTENT_ENCODING);
+    }
+}
+
+/// HEAD is GET without the body. The length is told when it is known to be that of the GET.
+fn forget_body(response: &mut Response, plain: bool) {
+    if let (true, Some(length)) = (plain, response.body.length()) {
+        response.headers.insert(CONTENT_LENGTH, length.into());
+    }
+    response.body = Content::Empty;
+}

@@ -1,0 +1,91 @@
+//! Ids and random bytes: request ids, UUIDs of version 7, traces.
+
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use hyper::header::{HeaderMap, HeaderValue};
+use ring::rand::{SecureRandom, SystemRandom};
+
+/// Random bytes of the system.
+///
+/// Panics when the system has none: nothing here is safe then.
+pub(crate) fn random<const N: usize>() -> [u8; N] {
+    let mut bytes = [0; N];
+    SystemRandom::new().fill(&mut bytes).expect("the system has random bytes");
+    bytes
+}
+
+/// A UUID of version 7 (RFC 9562): sorts by time.
+pub fn uuid_v7() -> String {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let mut bytes = random::<16>();
+    bytes[..6].copy_from_slice(&(now.as_millis() as u64).to_be_bytes()[2..]);
+    bytes[6] = bytes[6] & 0x0f | 0x70;
+    bytes[8] = bytes[8] & 0x3f | 0x80;
+    let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    [&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]].join("-")
+}
+
+/// The caller's id of a request, if it is fit for logs and headers; else a new one.
+pub(crate) fn request_id(headers: &HeaderMap) -> Arc<str> {
+    let fit = |id: &&str| {
+        (1..=64).contains(&id.len()) && id.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-".contains(&b))
+    };
+    let given = headers.get("x-request-id").and_then(|id| id.to_str().ok()).filter(fit);
+    given.map(Arc::from).unwrap_or_else(|| uuid_v7().into())
+}
+
+/// The caller's `traceparent`, if it is one (W3C Trace Context, version 00).
+pub(crate) fn traceparent(headers: &HeaderMap) -> Option<String> {
+    let value = headers.get("traceparent").map(HeaderValue::as_bytes)?;
+    let text = std::str::from_utf8(value).ok()?;
+    let parts: Vec<&str> = text.split('-').collect();
+    let hex = |part: &str, length| {
+        part.len() == length && part.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
+    };
+    let zero = |part: &str| part.bytes().all(|b| b == b'0');
+    let [version, trace, span, flags] = parts[..] else { return None };
+    let good = version == "00" && hex(trace, 32) && hex(span, 16) && hex(flags, 2) && !zero(trace) && !zero(span);
+    good.then(|| text.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headers(name: &'static str, value: &'static str) -> HeaderMap {
+        let mut map = HeaderMap::new();
+        map.insert(name, HeaderValue::from_static(value));
+        map
+    }
+
+    #[test]
+    fn uuids_have_their_version_and_differ() {
+        let (one, two) = (uuid_v7(), uuid_v7());
+        assert_ne!(one, two);
+        assert_eq!((one.len(), &one[14..15]), (36, "7"));
+        assert!(one[..8] <= two[..8], "they sort by time");
+    }
+
+    #[test]
+    fn the_callers_id_is_kept_only_when_it_is_harmless() {
+        assert_eq!(&*request_id(&headers("x-request-id", "job-7.a_B")), "job-7.a_B");
+        for bad in ["", "a b", "a\"b", "ä", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"] {
+            let map = HeaderValue::from_bytes(bad.as_bytes()).map(|value| {
+                let mut map = HeaderMap::new();
+                map.insert("x-request-id", value);
+                map
+            });
+            assert_eq!(request_id(&map.unwrap_or_default()).len(), 36, "{bad}");
+        }
+    }
+
+    #[test]
+    fn only_a_good_trace_is_passed_on() {
+        let good = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+        assert_eq!(traceparent(&headers("traceparent", good)).as_deref(), Some(good));
+        for bad in ["", "00-0-0-0", "00-00000000000000000000000000000000-b7ad6b7169203331-01", "ff-x"] {
+            assert_eq!(traceparent(&headers("traceparent", bad)), None, "{bad}");
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! The routes as OpenAPI 3.1, and as a page.
+
+use serde_json::{Map, Value, json};
+
+use crate::route::{Accepts, Access, Parameter, Place, Reply, Route};
+
+/// What the page may load: nothing, but the style within it.
+pub(crate) const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; \
+    frame-ancestors 'none'";
+
+/// The document. Panics when a row has a schema that is not JSON: a test of every service makes one.
+pub(crate) fn document<S>(name: &str, version: &str, routes: &[&'static Route<S>]) -> Value {
+    let mut paths = Map::new();
+    for route in routes {
+        let path = paths.entry(route.path).or_insert_with(|| json!({}));
+        path[route.method.as_str().to_ascii_lowercase()] = operation(route);
+    }
+    json!({
+        "openapi": "3.1.0",
+        "info": { "title": name, "version": version },
+        "paths": paths,
+        "components": {
+            "securitySchemes": { "bearer": { "type": "http", "scheme": "bearer" } },
+            "schemas": { "Problem": problem() },
+        },
+    })
+}
+
+fn operation<S>(route: &Route<S>) -> Value {
+    let mut operation = json!({
+        "operationId": operation_id(route),
+        "summary": route.summary,
+        "parameters": parameters(route),
+        "responses": responses(route),
+    });
+    if let Some(accepts) = &route.body {
+        operation["requestBody"] = body(accepts);
+    }
+    if route.access.needs_token() {
+        let scopes: Vec<_> = route.access.scope().into_iter().collect();
+        operation["security"] = json!([{ "bearer": scopes }]);
+    }
+    operation
+}
+
+/// `GET /graph/{job_id}` → `get-graph-job_id`.
+fn operation_id<S>(route: &Route<S>) -> String {
+    let words = route.path.split(['/', '{', '}', '.', ':']).filter(|word| !word.is_empty());
+    let method = route.method.as_str().to_ascii_lowercase();
+    [method.as_str()].into_iter().chain(words).collect::<Vec<_>>().join("-")
+}
+
+fn parameters<S>(route: &Route<S>) -> Vec<Value> {
+    let told = |name: &str| route.parameters.iter().any(|p| p.place == Place::Path && p.name == name);
+    let plain = path_names(route.path).filter(|name| !told(name)).map(plain_parameter);
+    plain.chain(route.parameters.iter().map(parameter)).collect()
+}
+
+/// The names between braces.
+fn path_names(path: &str) -> impl Iterator<Item = &str> {
+    path.split('{').skip(1).filter_map(|rest| rest.split('}').next())
+}
+
+fn plain_parameter(name: &str) -> Value {
+    json!({ "name": name, "in": "path", "required": true, "schema": { "type": "string", "minLength": 1 } })
+}
+
+fn parameter(parameter: &Parameter) -> Value {
+    let place = match parameter.place {
+        Place::Path => "path",
+        Place::Query => "query",
+        Place::Header => "header",
+    };
+    json!({
+        "name": parameter.name, "in": place, "required": parameter.place == Place::Path,
+        "description": parameter.summary, "schema": schema(parameter.schema),
+    })
+}
+
+fn body(accepts: &Accepts) -> Value {
+    let content: Map<String, Value> =
+        accepts.media.iter().map(|&media| (media.to_owned(), json!({ "schema": schema(accepts.schema) }))).collect();
+    json!({ "required": true, "content": content })
+}
+
+fn responses<S>(route: &Route<S>) -> Value {
+    let mut responses = Map::new();
+    for reply in route.replies {
+        responses.insert(reply.status.to_string(), response(reply));
+    }
+    let media = if route.access == Access::Client { "application/json" } else { "application/problem+json" };
+    let schema = match route.access {
+        Access::Client => json!({ "type": "object", "required": ["error"] }),
+        _ => json!({ "$ref": "#/components/schemas/Problem" }),
+    };
+    let problem = json!({ "description": "What went wrong.", "content": { media: { "schema": schema } } });
+    responses.insert("default".into(), problem);
+    Value::Object(responses)
+}
+
+fn response(reply: &Reply) -> Value {
+    let mut response = json!({ "description": reply.summary });
+    if let Some(media) = reply.media {
+        response["content"] = json!({ media: { "schema": schema(reply.schema) } });
+    }
+    response
+}
+
+fn schema(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("a row has a schema that is not JSON: {error}: {text}"))
+}
+
+fn problem() -> Value {
+    json!({
+        "type": "object",
+        "required": ["type", "title", "status", "code", "request_id"],
+        "properties": {
+            "type": { "type": "string", "format": "uri" },
+            "title": { "type": "string" },
+            "status": { "type": "integer" },
+            "detail": { "type": "string" },
+            "instance": { "type": "string" },
+            "code": { "type": "string" },
+            "request_id": { "type": "string" },
+        },
+    })
+}
+
+/// The document for people: one table, no script, nothing from elsewhere.
+pub(crate) fn page(document: &Value) -> String {
+    let title = escape(document["info"]["title"].as_str().unwrap_or_default());
+    let mut rows = String::new();
+    for (path, operations) in document["paths"].as_object().into_iter().flatten() {
+        for (method, operation) in operations.as_object().into_iter().flatten() {
+            rows.push_str(&row(path, method, operation));
+        }
+    }
+    format!(
+        "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>{title}</title><style>{STYLE}</style>\
+         <h1>{title}</h1><p>The same for programs: <a href=\"openapi.json\">openapi.json</a></p>\
+         <table><thead><tr><th>Method<th>Path<th>What it does<th>Access<tbody>{rows}</table></html>"
+    )
+}
+
+const STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:60rem;padding:0 1rem}\
+    table{border-collapse:collapse;width:100%}td,th{text-align:left;padding:.4rem .8rem .4rem 0;\
+    border-bottom:1px solid #ccc;vertical-align:top}code{font-family:ui-monospace,monospace}";
+
+fn row(path: &str, method: &str, operation: &Value) -> String {
+    let scope = operation["security"][0]["bearer"].as_array();
+    let access = match scope.map(|scopes| scopes.first().and_then(Value::as_str)) {
+        None => "everybody".to_owned(),
+        Some(None) => "any token".to_owned(),
+        Some(Some(scope)) => format!("scope {}", escape(scope)),
+    };
+    let summary = escape(operation["summary"].as_str().unwrap_or_default());
+    let method = method.to_ascii_uppercase();
+    format!("<tr><td><code>{method}</code><td><code>{}</code><td>{summary}<td>{access}", escape(path))
+}
+
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}

@@ -1,0 +1,45 @@
+//! Who asks: the answer of an authenticator, and what routes and handlers look at.
+
+/// What kind of thing a principal is.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum PrincipalKind {
+    /// A person with an account here, or at the company's identity provider.
+    User,
+    /// A program that got a token in its own name.
+    Client,
+    /// An API key of the document pipeline.
+    Key,
+    /// Whoever asks, on a service that is open on loopback.
+    Anyone,
+}
+
+/// Somebody who was recognised.
+#[derive(Clone, Debug)]
+pub struct Principal {
+    /// Unique across all kinds and tenants, and fit for a log line.
+    pub id: String,
+    /// What kind of thing it is.
+    pub kind: PrincipalKind,
+    /// The namespace that everything it sees lives in.
+    pub tenant: String,
+    /// The name that people know it by, for example an e-mail address. Never for decisions.
+    pub name: Option<String>,
+    /// The client that the token was given to.
+    pub client: Option<String>,
+    /// How far the token reaches: an upper bound; grants decide the rest.
+    pub scopes: Vec<String>,
+    /// Groups that grants may name.
+    pub groups: Vec<String>,
+}
+
+impl Principal {
+    /// Whether the token has a scope.
+    pub fn has_scope(&self, scope: &str) -> bool {
+        self.scopes.iter().any(|s| s == scope)
+    }
+
+    /// The key of this principal in rates and caches: tenants never share one.
+    pub fn key(&self) -> String {
+        format!("{}/{}", self.tenant, self.id)
+    }
+}

@@ -1,0 +1,127 @@
+//! Who the client is when a proxy stands between: only proxies that we trust are believed.
+
+use std::fmt;
+use std::net::{IpAddr, Ipv6Addr};
+use std::str::FromStr;
+
+use hyper::header::HeaderMap;
+
+/// Addresses that begin alike: `10.0.0.0/8`, or one address.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub struct Network {
+    address: IpAddr,
+    prefix: u8,
+}
+
+/// A text that is no network.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct NoNetwork(String);
+
+impl Network {
+    /// Whether an address belongs to it. IPv4 written as IPv6 is IPv4.
+    pub fn contains(&self, address: IpAddr) -> bool {
+        match (self.address, address.to_canonical()) {
+            (IpAddr::V4(own), IpAddr::V4(other)) => same(own.to_bits().into(), other.to_bits().into(), 32, self.prefix),
+            (IpAddr::V6(own), IpAddr::V6(other)) => same(own.to_bits(), other.to_bits(), 128, self.prefix),
+            _ => false,
+        }
+    }
+
+    /// The network that limits are counted for: an IPv4 address, or the /64 of an IPv6 address.
+    pub fn of(address: IpAddr) -> Self {
+        match address.to_canonical() {
+            IpAddr::V4(v4) => Network { address: v4.into(), prefix: 32 },
+            IpAddr::V6(v6) => {
+                let net = Ipv6Addr::from_bits(v6.to_bits() >> 64 << 64);
+                Network { address: net.into(), prefix: 64 }
+            }
+        }
+    }
+}
+
+fn same(a: u128, b: u128, width: u8, prefix: u8) -> bool {
+    prefix == 0 || (a ^ b) >> (width - prefix) == 0
+}
+
+impl FromStr for Network {
+    type Err = NoNetwork;
+
+    fn from_str(text: &str) -> Result<Self, NoNetwork> {
+        let wrong = || NoNetwork(text.to_owned());
+        let (address, prefix) = text.split_once('/').map_or((text, None), |(a, p)| (a, Some(p)));
+        let address: IpAddr = address.trim().parse().map_err(|_| wrong())?;
+        let width = if address.is_ipv4() { 32 } else { 128 };
+        let prefix = prefix.map_or(Ok(width), |p| p.trim().parse().map_err(|_| wrong()))?;
+        if prefix <= width { Ok(Network { address, prefix }) } else { Err(wrong()) }
+    }
+}
+
+impl fmt::Display for Network {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.address, self.prefix)
+    }
+}
+
+impl fmt::Display for NoNetwork {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` is no network such as `10.0.0.0/8`", self.0)
+    }
+}
+
+impl std::error::Error for NoNetwork {}
+
+/// The client behind trusted proxies: the last address of `X-Forwarded-For` that is not one of them.
+pub(crate) fn client(peer: IpAddr, headers: &HeaderMap, trusted: &[Network]) -> IpAddr {
+    let is_trusted = |address: IpAddr| trusted.iter().any(|network| network.contains(address));
+    let mut client = peer.to_canonical();
+    let values: Vec<&str> = headers.get_all("x-forwarded-for").iter().filter_map(|v| v.to_str().ok()).collect();
+    for hop in values.iter().rev().flat_map(|value| value.rsplit(',')) {
+        if !is_trusted(client) {
+            return client;
+        }
+        let Ok(address) = hop.trim().parse::<IpAddr>() else { return client };
+        client = address.to_canonical();
+    }
+    client
+}
+
+/// Whether the request came over TLS to the proxy, if the proxy is one that we believe.
+pub(crate) fn came_by_tls(peer: IpAddr, headers: &HeaderMap, trusted: &[Network]) -> bool {
+    let believed = trusted.iter().any(|network| network.contains(peer));
+    believed && headers.get("x-forwarded-proto").is_some_and(|proto| proto == "https")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seen(peer: &str, forwarded: &[&'static str]) -> String {
+        let mut headers = HeaderMap::new();
+        for value in forwarded {
+            headers.append("x-forwarded-for", value.parse().expect("a value"));
+        }
+        let trusted = ["10.0.0.0/8", "::1"].map(|text| text.parse().expect("a network"));
+        client(peer.parse().expect("an address"), &headers, &trusted).to_string()
+    }
+
+    #[test]
+    fn only_what_trusted_proxies_say_is_believed() {
+        assert_eq!(seen("192.0.2.1", &["198.51.100.7"]), "192.0.2.1", "a stranger may claim anything");
+        assert_eq!(seen("10.0.0.1", &["198.51.100.7"]), "198.51.100.7");
+        assert_eq!(seen("10.0.0.1", &["1.1.1.1, 198.51.100.7, 10.2.2.2"]), "198.51.100.7");
+        assert_eq!(seen("10.0.0.1", &["1.1.1.1", "198.51.100.7"]), "198.51.100.7");
+        assert_eq!(seen("10.0.0.1", &["nonsense"]), "10.0.0.1");
+        assert_eq!(seen("::ffff:10.0.0.1", &["198.51.100.7"]), "198.51.100.7");
+        assert_eq!(seen("10.0.0.1", &[]), "10.0.0.1");
+    }
+
+    #[test]
+    fn networks_are_read_strictly() {
+        for bad in ["", "10.0.0.0/33", "10.0.0/8", "::/129", "a/8", "10.0.0.0/-1"] {
+            assert!(bad.parse::<Network>().is_err(), "{bad}");
+        }
+        let all: Network = "0.0.0.0/0".parse().expect("a network");
+        assert!(all.contains(IpAddr::from([1, 2, 3, 4])));
+        assert_eq!(Network::of("2001:db8:1:2:3::4".parse().expect("an address")).to_string(), "2001:db8:1:2::/64");
+    }
+}

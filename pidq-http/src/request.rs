@@ -1,0 +1,192 @@
+//! A request as handlers see it: head, parameters, who asks, and a body within limits.
+
+mod body;
+mod form;
+mod inflate;
+mod multipart;
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap};
+use hyper::{Method, StatusCode, Uri, header};
+use serde::de::DeserializeOwned;
+
+pub(crate) use body::{Incoming, Reader};
+pub use form::Form;
+pub use multipart::{Multipart, MultipartLimits, Part};
+
+use crate::principal::Principal;
+use crate::problem::Problem;
+use crate::route::Accepts;
+use crate::site::Facts;
+
+/// What is known of a request before its body: all that an authenticator may look at.
+#[derive(Clone, Debug)]
+pub struct Head {
+    /// The method.
+    pub method: Method,
+    /// Path and query.
+    pub uri: Uri,
+    /// The headers.
+    pub headers: HeaderMap,
+    /// Who is at the other end, as far as trusted proxies tell.
+    pub client: IpAddr,
+    /// Whether it came over TLS, here or at a trusted proxy.
+    pub secure: bool,
+    /// The id of this request, fit for logs and headers.
+    pub id: Arc<str>,
+    /// The trace of the caller, as W3C Trace Context writes it, if there was a good one.
+    pub traceparent: Option<String>,
+}
+
+impl Head {
+    /// The bearer token, if there is one. Two `Authorization` headers are a mistake; another scheme is no token.
+    pub fn bearer(&self) -> Result<Option<&str>, Problem> {
+        Ok(self.authorization("Bearer")?.filter(|token| !token.is_empty()))
+    }
+
+    /// What follows the scheme in `Authorization`, if it is this scheme.
+    pub fn authorization(&self, scheme: &str) -> Result<Option<&str>, Problem> {
+        let mut values = self.headers.get_all(AUTHORIZATION).iter();
+        let Some(value) = values.next() else { return Ok(None) };
+        if values.next().is_some() {
+            return Err(Problem::bad_request("invalid-request", "There is more than one Authorization header."));
+        }
+        let Some((name, rest)) = value.to_str().ok().and_then(|value| value.split_once(' ')) else { return Ok(None) };
+        Ok(name.eq_ignore_ascii_case(scheme).then(|| rest.trim()))
+    }
+
+    /// A header as text. None when it is missing, or not ASCII.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name)?.to_str().ok()
+    }
+
+    /// The content type without its parameters, in lower case.
+    pub fn media_type(&self) -> Option<String> {
+        let value = self.headers.get(CONTENT_TYPE)?.to_str().ok()?;
+        Some(value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase())
+    }
+
+    /// How much the client wants a content coding: 0 is not at all.
+    pub fn accepts_encoding(&self, coding: &str) -> bool {
+        crate::negotiate::quality(self.headers.get_all(header::ACCEPT_ENCODING), coding) > 0
+    }
+}
+
+/// A request on its way to its handler.
+pub struct Request {
+    /// All but the body.
+    pub head: Head,
+    pub(crate) params: Vec<(String, String)>,
+    pub(crate) principal: Option<Principal>,
+    pub(crate) accepts: Option<Accepts>,
+    pub(crate) body: Reader,
+    pub(crate) facts: Arc<Facts>,
+}
+
+impl Request {
+    /// A parameter of the path, decoded.
+    pub fn path(&self, name: &str) -> Result<&str, Problem> {
+        let found = self.params.iter().find(|(param, _)| param == name);
+        found.map(|(_, value)| value.as_str()).ok_or_else(|| {
+            tracing::error!(name, "a handler asks for a parameter that its path does not have");
+            Problem::internal()
+        })
+    }
+
+    /// The parameters behind the question mark.
+    pub fn query(&self) -> Result<Form, Problem> {
+        let malformed = || Problem::bad_request("invalid-parameter", "The query of the URL is not well formed.");
+        Form::parse(self.head.uri.query().unwrap_or_default()).ok_or_else(malformed)
+    }
+
+    /// Who asks. Rows that are for everybody have nobody to tell of.
+    pub fn principal(&self) -> Result<&Principal, Problem> {
+        self.principal.as_ref().ok_or_else(Problem::unauthenticated)
+    }
+
+    /// The whole body, decompressed, within the limits of the row.
+    pub async fn bytes(&mut self) -> Result<Bytes, Problem> {
+        let accepts = self.accepted()?;
+        self.body.whole(&self.head.headers, accepts.limit).await
+    }
+
+    /// The body as JSON.
+    ///
+    /// The message of a syntax error says where it is; it never quotes the body.
+    pub async fn json<T: DeserializeOwned>(&mut self) -> Result<T, Problem> {
+        let bytes = self.bytes().await?;
+        serde_json::from_slice(&bytes).map_err(malformed_json)
+    }
+
+    /// The body as a form.
+    pub async fn form(&mut self) -> Result<Form, Problem> {
+        let bytes = self.bytes().await?;
+        let malformed = || Problem::bad_request("malformed-form", "The body is not a well-formed form.");
+        Form::parse(std::str::from_utf8(&bytes).map_err(|_| malformed())?).ok_or_else(malformed)
+    }
+
+    /// The body as parts that arrive one after the other.
+    pub fn multipart(&mut self, limits: MultipartLimits) -> Result<Multipart, Problem> {
+        let accepts = self.accepted()?;
+        Multipart::new(&self.head.headers, self.body.take(), accepts.limit, limits)
+    }
+
+    /// What the row takes, if the content type is among it.
+    fn accepted(&self) -> Result<Accepts, Problem> {
+        let Some(accepts) = self.accepts else {
+            tracing::error!(path = self.head.uri.path(), "a handler reads a body that its row does not have");
+            return Err(Problem::internal());
+        };
+        let media = self.head.media_type().unwrap_or_default();
+        let fits = accepts.media.iter().any(|&m| m == media || m == "*/*");
+        if fits { Ok(accepts) } else { Err(Problem::unsupported_media_type(accepts.media)) }
+    }
+}
+
+fn malformed_json(error: serde_json::Error) -> Problem {
+    let place = format!("line {}, column {}", error.line(), error.column());
+    let (code, what) = match error.classify() {
+        serde_json::error::Category::Data => ("invalid-request", "The body is JSON, and not what is expected"),
+        _ => ("malformed-json", "The body is not JSON"),
+    };
+    let problem = Problem::new(StatusCode::BAD_REQUEST, code).detail(format!("{what} (at {place})."));
+    problem.with("line", error.line()).with("column", error.column())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn head(headers: &[(&'static str, &'static str)]) -> Head {
+        let mut map = HeaderMap::new();
+        for (name, value) in headers {
+            map.append(*name, value.parse().expect("a value"));
+        }
+        let (uri, id) = (Uri::from_static("/"), "x".into());
+        let client = IpAddr::from([127, 0, 0, 1]);
+        Head { method: Method::GET, uri, headers: map, client, secure: false, id, traceparent: None }
+    }
+
+    #[test]
+    fn a_bearer_token_is_found_whatever_the_case_of_its_scheme() {
+        let token = |headers| head(headers).bearer().map(|t| t.map(str::to_owned)).map_err(|p| p.status().as_u16());
+        assert_eq!(token(&[]), Ok(None));
+        assert_eq!(token(&[("authorization", "bEaReR  x")]), Ok(Some("x".into())));
+        assert_eq!(token(&[("authorization", "Basic x")]), Ok(None));
+        assert_eq!(token(&[("authorization", "Bearer ")]), Ok(None));
+        assert_eq!(token(&[("authorization", "Bearer")]), Ok(None));
+        assert_eq!(token(&[("authorization", "Bearer x"), ("authorization", "Bearer x")]), Err(400));
+    }
+
+    #[test]
+    fn a_media_type_has_no_parameters_and_no_capitals() {
+        assert_eq!(
+            head(&[("content-type", "Application/JSON; charset=utf-8")]).media_type().as_deref(),
+            Some("application/json")
+        );
+        assert_eq!(head(&[]).media_type(), None);
+    }
+}

@@ -1,0 +1,200 @@
+//! The bytes of a body: never more than the row takes, never slower than a modem, never for ever.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::BodyExt;
+use hyper::StatusCode;
+use hyper::body::{Body, Frame, SizeHint};
+use hyper::header::{CONTENT_ENCODING, HeaderMap};
+use tokio::time::{Instant, timeout_at};
+
+use super::inflate::Inflater;
+use crate::limits::Limits;
+use crate::problem::Problem;
+
+type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
+/// The body of a request: from a connection, or from memory when there is none.
+pub(crate) enum Incoming {
+    /// From a connection.
+    Wire(hyper::body::Incoming),
+    /// From memory: what tests and embedders send.
+    Memory(Option<Bytes>),
+}
+
+impl From<Bytes> for Incoming {
+    fn from(bytes: Bytes) -> Self {
+        Incoming::Memory(Some(bytes).filter(|b| !b.is_empty()))
+    }
+}
+
+impl Body for Incoming {
+    type Data = Bytes;
+    type Error = BoxError;
+
+    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        match self.get_mut() {
+            Incoming::Wire(body) => Pin::new(body).poll_frame(cx).map_err(Into::into),
+            Incoming::Memory(bytes) => Poll::Ready(bytes.take().map(|b| Ok(Frame::data(b)))),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        match self {
+            Incoming::Wire(body) => body.is_end_stream(),
+            Incoming::Memory(bytes) => bytes.is_none(),
+        }
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match self {
+            Incoming::Wire(body) => body.size_hint(),
+            Incoming::Memory(bytes) => SizeHint::with_exact(bytes.as_ref().map_or(0, |b| b.len() as u64)),
+        }
+    }
+}
+
+/// Reads a body against the clock.
+pub(crate) struct Reader {
+    body: Incoming,
+    limits: Limits,
+}
+
+/// One reading of a body: how much came, and since when.
+pub(crate) struct Reading {
+    body: Incoming,
+    limits: Limits,
+    begun: Instant,
+    total: Duration,
+    bytes: u64,
+}
+
+impl Reader {
+    pub fn new(body: Incoming, limits: Limits) -> Self {
+        Reader { body, limits }
+    }
+
+    /// The reader that the handler gets; this one is empty from now on.
+    pub fn take(&mut self) -> Reader {
+        Reader { body: std::mem::replace(&mut self.body, Incoming::Memory(None)), limits: self.limits }
+    }
+
+    /// The whole body, decompressed.
+    pub async fn whole(&mut self, headers: &HeaderMap, limit: u64) -> Result<Bytes, Problem> {
+        let coding = content_encoding(headers)?;
+        let mut reading = self.take().begin(limit)?;
+        match Inflater::new(&coding, limit)? {
+            None => reading.plain(limit).await,
+            Some(inflater) => reading.inflated(inflater, limit).await,
+        }
+    }
+
+    /// Starts the clock. A body that announces too much is refused before it is read.
+    pub fn begin(self, limit: u64) -> Result<Reading, Problem> {
+        if self.body.size_hint().lower() > limit {
+            return Err(Problem::too_large("payload-too-large", limit));
+        }
+        let total = self.limits.body_time.max(Duration::from_secs(limit / FAIR_RATE));
+        Ok(Reading { body: self.body, limits: self.limits, begun: Instant::now(), total, bytes: 0 })
+    }
+}
+
+/// Large uploads get the time that they take on a line of 2 Mbit/s.
+const FAIR_RATE: u64 = 256 * 1024;
+
+impl Reading {
+    async fn plain(&mut self, limit: u64) -> Result<Bytes, Problem> {
+        let Some(first) = self.chunk().await? else { return Ok(Bytes::new()) };
+        let mut whole = Vec::new();
+        let mut next = Some(first);
+        while let Some(chunk) = next {
+            if (whole.len() + chunk.len()) as u64 > limit {
+                return Err(Problem::too_large("payload-too-large", limit));
+            }
+            next = self.chunk().await?;
+            if next.is_none() && whole.is_empty() {
+                return Ok(chunk);
+            }
+            whole.extend_from_slice(&chunk);
+        }
+        Ok(whole.into())
+    }
+
+    async fn inflated(&mut self, mut inflater: Inflater, limit: u64) -> Result<Bytes, Problem> {
+        while let Some(chunk) = self.chunk().await? {
+            if self.bytes > limit {
+                return Err(Problem::too_large("payload-too-large", limit));
+            }
+            inflater.write(&chunk)?;
+        }
+        Ok(inflater.finish()?.into())
+    }
+
+    /// The next bytes, or none at the end.
+    pub async fn chunk(&mut self) -> Result<Option<Bytes>, Problem> {
+        loop {
+            let frame = timeout_at(self.deadline(), self.body.frame()).await.map_err(|_| too_slow())?;
+            let Some(frame) = frame else { return Ok(None) };
+            // Trailers are nothing that we look at.
+            let Ok(data) = frame.map_err(|_| broken())?.into_data() else { continue };
+            self.bytes += data.len() as u64;
+            if !data.is_empty() {
+                return Ok(Some(data));
+            }
+        }
+    }
+
+    /// When the next byte has to be there: after the grace, so many bytes buy one more second.
+    fn deadline(&self) -> Instant {
+        let bought = Duration::from_millis(self.bytes.saturating_mul(1000) / self.limits.body_rate.max(1));
+        self.begun + (self.limits.body_grace + bought).min(self.total)
+    }
+}
+
+pub(crate) fn content_encoding(headers: &HeaderMap) -> Result<String, Problem> {
+    let mut values = headers.get_all(CONTENT_ENCODING).iter().map(|value| value.to_str().unwrap_or("?"));
+    let first = values.next().unwrap_or_default().to_owned();
+    Ok(if values.next().is_some() { "several".into() } else { first })
+}
+
+fn too_slow() -> Problem {
+    Problem::new(StatusCode::REQUEST_TIMEOUT, "body-too-slow")
+        .detail("The body came too slowly.")
+        .header(hyper::header::CONNECTION, "close")
+}
+
+fn broken() -> Problem {
+    Problem::bad_request("malformed-body", "The body ended early, or is not framed as HTTP has it.")
+        .header(hyper::header::CONNECTION, "close")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reader(bytes: &'static [u8]) -> Reader {
+        Reader::new(Bytes::from_static(bytes).into(), Limits::default())
+    }
+
+    #[tokio::test]
+    async fn a_body_is_read_up_to_its_limit() {
+        let whole = async |limit| reader(b"12345").whole(&HeaderMap::new(), limit).await.map_err(|p| p.status());
+        assert_eq!(whole(5).await, Ok(Bytes::from("12345")));
+        assert_eq!(whole(4).await, Err(StatusCode::PAYLOAD_TOO_LARGE));
+        assert_eq!(reader(b"").whole(&HeaderMap::new(), 0).await.map_err(|p| p.status()), Ok(Bytes::new()));
+    }
+
+    #[tokio::test]
+    async fn bytes_buy_time_and_the_total_ends_it() {
+        let mut reading = reader(b"").begin(1 << 20).expect("an empty body is not too large");
+        let at = |reading: &Reading| reading.deadline().duration_since(reading.begun);
+        assert_eq!(at(&reading), Duration::from_secs(5));
+        reading.bytes = 10 * 1024;
+        assert_eq!(at(&reading), Duration::from_secs(15));
+        reading.bytes = 1 << 20;
+        assert_eq!(at(&reading), Duration::from_secs(60));
+    }
+}

@@ -1,0 +1,114 @@
+//! An answer: status, headers, and a body that is there, or that comes piece by piece.
+
+mod body;
+mod stream;
+
+use bytes::Bytes;
+use hyper::StatusCode;
+use hyper::header::{
+    CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, HeaderMap, HeaderName, HeaderValue, LOCATION,
+};
+use serde::Serialize;
+
+pub(crate) use body::{Activity, Content, Outgoing};
+pub use stream::{Events, Gone, Lines, Sender};
+
+use crate::problem::Problem;
+
+/// What a handler gives back.
+pub struct Response {
+    /// The status.
+    pub status: StatusCode,
+    /// The headers. Common ones are added later and do not replace these.
+    pub headers: HeaderMap,
+    pub(crate) body: Content,
+    pub(crate) notes: Vec<(&'static str, u64)>,
+}
+
+impl Response {
+    /// A response with a body of some content type.
+    pub fn new(status: StatusCode, media: &'static str, body: impl Into<Bytes>) -> Self {
+        Response::with_content(status, media, Content::Whole(body.into()))
+    }
+
+    /// 200 with a body of some content type.
+    pub fn ok(media: &'static str, body: impl Into<Bytes>) -> Self {
+        Response::new(StatusCode::OK, media, body)
+    }
+
+    /// 200 with JSON.
+    pub fn json(value: &impl Serialize) -> Result<Self, Problem> {
+        let body = serde_json::to_vec(value).map_err(|error| {
+            tracing::error!(%error, "an answer cannot be written as JSON");
+            Problem::internal()
+        })?;
+        Ok(Response::ok("application/json", body))
+    }
+
+    /// A status without a body.
+    pub fn empty(status: StatusCode) -> Self {
+        Response { status, headers: HeaderMap::new(), body: Content::Empty, notes: Vec::new() }
+    }
+
+    /// 200 with a body that is sent while it is made. The sender waits while the client is slow.
+    pub fn stream(media: &'static str) -> (Sender, Self) {
+        let (sender, content) = stream::channel(None);
+        (sender, Response::with_content(StatusCode::OK, media, content))
+    }
+
+    /// 200 with one JSON value a line.
+    pub fn ndjson() -> (Lines, Self) {
+        let (sender, response) = Response::stream("application/x-ndjson");
+        (Lines(sender), response)
+    }
+
+    /// 200 with server-sent events, and a sign of life every 15 seconds.
+    pub fn events() -> (Events, Self) {
+        let (sender, content) = stream::channel(Some(stream::HEARTBEAT));
+        let response = Response::with_content(StatusCode::OK, "text/event-stream", content)
+            .header(CACHE_CONTROL, "no-store")
+            .header(HeaderName::from_static("x-accel-buffering"), "no");
+        (Events(sender), response)
+    }
+
+    fn with_content(status: StatusCode, media: &'static str, body: Content) -> Self {
+        let mut response = Response { status, headers: HeaderMap::new(), body, notes: Vec::new() };
+        response.headers.insert(CONTENT_TYPE, HeaderValue::from_static(media));
+        response
+    }
+
+    /// The same with another status.
+    pub fn status(mut self, status: StatusCode) -> Self {
+        self.status = status;
+        self
+    }
+
+    /// The same with a header. A value that no header can hold is left out.
+    pub fn header(mut self, name: HeaderName, value: impl AsRef<str>) -> Self {
+        if let Ok(value) = HeaderValue::from_str(value.as_ref()) {
+            self.headers.insert(name, value);
+        }
+        self
+    }
+
+    /// 201 for something new at a place.
+    pub fn created(self, location: impl AsRef<str>) -> Self {
+        self.status(StatusCode::CREATED).header(LOCATION, location)
+    }
+
+    /// The same with a strong validator. `If-None-Match` is looked after, and so are content codings.
+    pub fn etag(self, tag: impl AsRef<str>) -> Self {
+        self.header(ETAG, format!("\"{}\"", tag.as_ref()))
+    }
+
+    /// Says that the body is already compressed. Ask `Head::accepts_encoding` before.
+    pub fn encoded(self, coding: &'static str) -> Self {
+        self.header(CONTENT_ENCODING, coding)
+    }
+
+    /// A figure for the access log and for the metrics, for example `fuel`.
+    pub fn note(mut self, name: &'static str, value: u64) -> Self {
+        self.notes.push((name, value));
+        self
+    }
+}

@@ -1,0 +1,219 @@
+//! The bytes of an answer on their way out: whole or streamed, compressed or not, counted at the end.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
+use std::task::{Context, Poll, ready};
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use hyper::body::{Body, Frame, SizeHint};
+use tokio::sync::mpsc;
+use tokio::time::{Sleep, sleep};
+
+use super::stream::Piece;
+use crate::compress::Encoder;
+use crate::log::Exchange;
+
+/// A body as handlers make it.
+pub(crate) enum Content {
+    Empty,
+    Whole(Bytes),
+    Stream(Streaming),
+}
+
+/// Pieces from a maker, and signs of life while it thinks.
+pub(crate) struct Streaming {
+    pieces: mpsc::Receiver<Piece>,
+    heartbeat: Option<(Duration, Pin<Box<Sleep>>)>,
+}
+
+/// What ends a streamed body that its maker left alone.
+#[derive(Debug)]
+pub(crate) struct Abandoned;
+
+impl Streaming {
+    pub(super) fn new(pieces: mpsc::Receiver<Piece>, heartbeat: Option<Duration>) -> Self {
+        Streaming { pieces, heartbeat: heartbeat.map(|every| (every, Box::pin(sleep(every)))) }
+    }
+
+    fn poll_piece(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Abandoned>>> {
+        if let Poll::Ready(piece) = self.pieces.poll_recv(cx) {
+            if let Some((every, timer)) = &mut self.heartbeat {
+                timer.as_mut().reset(tokio::time::Instant::now() + *every);
+            }
+            return Poll::Ready(match piece {
+                Some(Piece::Data(bytes)) => Some(Ok(bytes)),
+                Some(Piece::End) => None,
+                None => Some(Err(Abandoned)),
+            });
+        }
+        let Some((every, timer)) = &mut self.heartbeat else { return Poll::Pending };
+        ready!(timer.as_mut().poll(cx));
+        timer.as_mut().reset(tokio::time::Instant::now() + *every);
+        // A second poll would not be woken otherwise.
+        cx.waker().wake_by_ref();
+        Poll::Ready(Some(Ok(Bytes::from_static(b": alive\n\n"))))
+    }
+}
+
+impl Content {
+    /// How many bytes there are, if that is known.
+    pub fn length(&self) -> Option<u64> {
+        match self {
+            Content::Empty => Some(0),
+            Content::Whole(bytes) => Some(bytes.len() as u64),
+            Content::Stream(_) => None,
+        }
+    }
+
+    #[cfg(test)]
+    pub fn whole(self) -> Option<Bytes> {
+        match self {
+            Content::Empty => Some(Bytes::new()),
+            Content::Whole(bytes) => Some(bytes),
+            Content::Stream(_) => None,
+        }
+    }
+
+    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Abandoned>>> {
+        match self {
+            Content::Empty => Poll::Ready(None),
+            Content::Whole(bytes) if bytes.is_empty() => Poll::Ready(None),
+            // Pieces, so that a compressor never holds a thread for long.
+            Content::Whole(bytes) => Poll::Ready(Some(Ok(bytes.split_to(bytes.len().min(PIECE))))),
+            Content::Stream(stream) => stream.poll_piece(cx),
+        }
+    }
+}
+
+const PIECE: usize = 64 << 10;
+
+/// What the answers of one connection are doing, for the watch that ends connections nobody reads from.
+#[derive(Default)]
+pub(crate) struct Activity {
+    /// Answers that lie with hyper until the client takes more. Those whose maker is thinking do not count.
+    pub handed: AtomicI64,
+    /// Requests that have not been answered to the end.
+    pub open: AtomicI64,
+    /// When something last moved, in milliseconds since the connection began.
+    pub moved: AtomicU64,
+    begun: Option<Instant>,
+}
+
+impl Activity {
+    pub fn begin() -> Arc<Self> {
+        Arc::new(Activity { begun: Some(Instant::now()), ..Activity::default() })
+    }
+
+    pub fn mark(&self) {
+        self.moved.store(self.now(), Relaxed);
+    }
+
+    /// How long nothing has moved.
+    pub fn still(&self) -> Duration {
+        Duration::from_millis(self.now().saturating_sub(self.moved.load(Relaxed)))
+    }
+
+    fn now(&self) -> u64 {
+        self.begun.map_or(0, |begun| begun.elapsed().as_millis() as u64)
+    }
+}
+
+/// A body as hyper takes it.
+pub(crate) struct Outgoing {
+    content: Content,
+    encoder: Option<Encoder>,
+    exchange: Exchange,
+    activity: Arc<Activity>,
+    handed: bool,
+    ended: bool,
+}
+
+impl Outgoing {
+    pub fn new(content: Content, encoder: Option<Encoder>, exchange: Exchange, activity: Arc<Activity>) -> Self {
+        let ended = content.length() == Some(0) && encoder.is_none();
+        let mut outgoing = Outgoing { content, encoder, exchange, activity, handed: false, ended };
+        outgoing.hand(true);
+        if ended {
+            outgoing.exchange.complete();
+        }
+        outgoing
+    }
+
+    fn poll_bytes(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Abandoned>>> {
+        loop {
+            if self.ended {
+                return Poll::Ready(None);
+            }
+            let piece = ready!(self.content.poll_next(cx)).transpose()?;
+            self.ended = piece.is_none() || self.encoder.is_none() && self.content.length() == Some(0);
+            let bytes = match (&mut self.encoder, piece) {
+                (None, Some(bytes)) => bytes,
+                (None, None) => Bytes::new(),
+                (Some(encoder), Some(bytes)) => encoder.write(&bytes).map_err(|_| Abandoned)?,
+                (Some(encoder), None) => encoder.finish().map_err(|_| Abandoned)?,
+            };
+            if !bytes.is_empty() {
+                return Poll::Ready(Some(Ok(bytes)));
+            }
+        }
+    }
+
+    /// Bytes given to hyper are with the client only when hyper asks for more.
+    fn hand(&mut self, handed: bool) {
+        if handed != self.handed {
+            self.activity.handed.fetch_add(if handed { 1 } else { -1 }, Relaxed);
+            self.handed = handed;
+        }
+        self.activity.mark();
+    }
+}
+
+impl Body for Outgoing {
+    type Data = Bytes;
+    type Error = Abandoned;
+
+    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Abandoned>>> {
+        let this = self.get_mut();
+        this.hand(false);
+        let frame = ready!(this.poll_bytes(cx));
+        match &frame {
+            Some(Ok(bytes)) => {
+                this.exchange.sent(bytes.len());
+                this.hand(true);
+            }
+            Some(Err(_)) => this.ended = true,
+            None => this.exchange.complete(),
+        }
+        if this.ended && matches!(frame, Some(Ok(_))) {
+            this.exchange.complete();
+        }
+        Poll::Ready(frame.map(|bytes| bytes.map(Frame::data)))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.ended
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match (self.content.length(), &self.encoder) {
+            (Some(length), None) => SizeHint::with_exact(length),
+            _ => SizeHint::default(),
+        }
+    }
+}
+
+impl Drop for Outgoing {
+    fn drop(&mut self) {
+        self.hand(false);
+    }
+}
+
+impl std::fmt::Display for Abandoned {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("the maker of this answer gave up")
+    }
+}
+
+impl std::error::Error for Abandoned {}

@@ -1,0 +1,266 @@
+//! One row per endpoint, and finding the row for a request.
+
+use std::collections::BTreeMap;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use hyper::Method;
+use hyper::header::ALLOW;
+
+use crate::percent;
+use crate::problem::Problem;
+use crate::request::Request;
+use crate::response::Response;
+
+/// A boxed future: what a row of a table can hold.
+pub type Fut<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// What answers: state and request in, response or problem out.
+pub type Handler<S> = for<'a> fn(&'a Arc<S>, Request) -> Fut<'a, Result<Response, Problem>>;
+
+/// Who may call an endpoint. A row without a decision does not compile.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Access {
+    /// Everybody.
+    Public,
+    /// OAuth clients, which name themselves in the request: the handler checks them.
+    /// Errors have OAuth's form, and the answer is never compressed (BREACH).
+    Client,
+    /// Everybody with a good token.
+    Bearer,
+    /// Everybody whose token has this scope.
+    Scope(&'static str),
+    /// Everybody whose token has the scope `admin`.
+    Admin,
+}
+
+impl Access {
+    /// The scope that a token needs.
+    pub fn scope(self) -> Option<&'static str> {
+        match self {
+            Access::Scope(scope) => Some(scope),
+            Access::Admin => Some("admin"),
+            Access::Public | Access::Client | Access::Bearer => None,
+        }
+    }
+
+    /// Whether a token is needed at all.
+    pub fn needs_token(self) -> bool {
+        !matches!(self, Access::Public | Access::Client)
+    }
+}
+
+/// An endpoint: everything about it, once. Matching, OpenAPI, metrics and the access log read the row.
+pub struct Route<S: 'static> {
+    /// The method. HEAD comes with GET, OPTIONS with everything.
+    pub method: Method,
+    /// The path with `{parameters}`. One that ends with `/` is found without it as well.
+    pub path: &'static str,
+    /// Who may call it.
+    pub access: Access,
+    /// What it does, in one sentence.
+    pub summary: &'static str,
+    /// Its parameters in path, query and headers. Those of the path may be left out when they are plain text.
+    pub parameters: &'static [Parameter],
+    /// The body that it takes.
+    pub body: Option<Accepts>,
+    /// What it answers when all is well; problems are understood.
+    pub replies: &'static [Reply],
+    /// What answers.
+    pub handler: Handler<S>,
+}
+
+/// Where a parameter stands.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Place {
+    /// In the path: always required.
+    Path,
+    /// Behind the question mark: optional.
+    Query,
+    /// In a header: optional.
+    Header,
+}
+
+/// A parameter, for the documentation. Reading it is the handler's part.
+#[derive(Clone, Copy, Debug)]
+pub struct Parameter {
+    /// Its name.
+    pub name: &'static str,
+    /// Where it stands.
+    pub place: Place,
+    /// Its JSON Schema, as text.
+    pub schema: &'static str,
+    /// What it means.
+    pub summary: &'static str,
+}
+
+/// The body that an endpoint takes. `Request::json` and its like enforce it.
+#[derive(Clone, Copy, Debug)]
+pub struct Accepts {
+    /// The content types, without parameters.
+    pub media: &'static [&'static str],
+    /// The most bytes, after decompression.
+    pub limit: u64,
+    /// Its JSON Schema, as text.
+    pub schema: &'static str,
+}
+
+/// An answer that an endpoint gives, for the documentation.
+#[derive(Clone, Copy, Debug)]
+pub struct Reply {
+    /// The status.
+    pub status: u16,
+    /// The content type; none when there is no body.
+    pub media: Option<&'static str>,
+    /// The JSON Schema of the body, as text.
+    pub schema: &'static str,
+    /// When it comes.
+    pub summary: &'static str,
+}
+
+/// All rows, ready to be searched.
+pub(crate) struct Router<S: 'static> {
+    paths: matchit::Router<BTreeMap<&'static str, &'static Route<S>>>,
+}
+
+/// The row of a request, and the parameters of its path.
+pub(crate) struct Found<S: 'static> {
+    pub route: &'static Route<S>,
+    pub params: Vec<(String, String)>,
+}
+
+/// What else a search may end with.
+pub(crate) enum Missed {
+    /// No row has that path.
+    Path,
+    /// Rows have the path, for other methods: the value of `Allow`.
+    Method(String),
+    /// OPTIONS: the value of `Allow`.
+    Options(String),
+    /// The path has bytes that are not UTF-8 once decoded.
+    Encoding,
+}
+
+impl<S> Router<S> {
+    /// Panics when two rows are in each other's way: a table like that is wrong, whatever is asked.
+    pub fn new(rows: impl IntoIterator<Item = &'static Route<S>>) -> Self {
+        let mut table: BTreeMap<&'static str, BTreeMap<&'static str, &'static Route<S>>> = BTreeMap::new();
+        for row in rows {
+            let method = known_method(&row.method);
+            let before = table.entry(row.path).or_default().insert(method, row);
+            assert!(before.is_none(), "two rows for {method} {}", row.path);
+        }
+        let mut paths = matchit::Router::new();
+        for (path, methods) in table {
+            for spelling in spellings(path) {
+                let inserted = paths.insert(spelling, methods.clone());
+                assert!(inserted.is_ok(), "the path {path} is in the way of another row");
+            }
+        }
+        Router { paths }
+    }
+
+    pub fn find(&self, method: &Method, path: &str) -> Result<Found<S>, Missed> {
+        let at = self.paths.at(path).map_err(|_| Missed::Path)?;
+        let wanted = if method == Method::HEAD { "GET" } else { method.as_str() };
+        if method == Method::OPTIONS && !at.value.contains_key("OPTIONS") {
+            return Err(Missed::Options(allow(at.value)));
+        }
+        let Some(&route) = at.value.get(wanted) else { return Err(Missed::Method(allow(at.value))) };
+        let params = at.params.iter().map(|(name, raw)| Some((name.to_owned(), percent::decode(raw)?)));
+        Ok(Found { route, params: params.collect::<Option<_>>().ok_or(Missed::Encoding)? })
+    }
+}
+
+impl Missed {
+    pub fn into_problem(self) -> Problem {
+        match self {
+            Missed::Path => Problem::not_found("not-found").detail("There is nothing at this path."),
+            Missed::Method(allow) | Missed::Options(allow) => {
+                Problem::new(hyper::StatusCode::METHOD_NOT_ALLOWED, "method-not-allowed")
+                    .detail(format!("This path takes {allow}."))
+                    .header(ALLOW, allow)
+            }
+            Missed::Encoding => Problem::bad_request("invalid-path", "The path is not UTF-8 once it is decoded."),
+        }
+    }
+}
+
+/// A path that ends with a slash is found without it as well.
+fn spellings(path: &'static str) -> impl Iterator<Item = &'static str> {
+    let shorter = path.strip_suffix('/').filter(|p| !p.is_empty());
+    [Some(path), shorter].into_iter().flatten()
+}
+
+fn allow<T>(methods: &BTreeMap<&'static str, T>) -> String {
+    let mut names: Vec<&str> = methods.keys().copied().chain(["OPTIONS"]).collect();
+    if methods.contains_key("GET") {
+        names.push("HEAD");
+    }
+    names.sort_unstable();
+    names.dedup();
+    names.join(", ")
+}
+
+fn known_method(method: &Method) -> &'static str {
+    const KNOWN: [&str; 6] = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+    KNOWN.into_iter().find(|&name| name == method.as_str()).unwrap_or_else(|| panic!("no row may be for {method}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(method: Method, path: &'static str) -> &'static Route<()> {
+        let handler: Handler<()> = |_, _| Box::pin(async { Ok(Response::empty(hyper::StatusCode::NO_CONTENT)) });
+        let (access, summary) = (Access::Public, "");
+        Box::leak(Box::new(Route { method, path, access, summary, parameters: &[], body: None, replies: &[], handler }))
+    }
+
+    fn find(method: &str, path: &str) -> String {
+        let rows = [
+            row(Method::GET, "/graph/{job_id}"),
+            row(Method::POST, "/graph/{job_id}"),
+            row(Method::POST, "/o/token/"),
+            row(Method::GET, "/graph"),
+        ];
+        match Router::new(rows).find(&Method::from_bytes(method.as_bytes()).expect("a method"), path) {
+            Ok(found) => format!("{} {:?}", found.route.path, found.params),
+            Err(Missed::Path) => "404".into(),
+            Err(Missed::Method(allow)) => format!("405 {allow}"),
+            Err(Missed::Options(allow)) => format!("204 {allow}"),
+            Err(Missed::Encoding) => "400".into(),
+        }
+    }
+
+    #[test]
+    fn parameters_are_decoded_after_the_path_was_cut() {
+        assert_eq!(find("GET", "/graph/V%2F1"), r#"/graph/{job_id} [("job_id", "V/1")]"#);
+        assert_eq!(find("GET", "/graph/..%2f"), r#"/graph/{job_id} [("job_id", "../")]"#);
+        assert_eq!(find("GET", "/graph/%252e"), r#"/graph/{job_id} [("job_id", "%2e")]"#);
+        assert_eq!(find("GET", "/graph/%ff"), "400");
+        assert_eq!(find("GET", "/graph/%f"), "400");
+    }
+
+    #[test]
+    fn a_slash_at_the_end_counts_unless_the_row_has_it() {
+        assert_eq!(find("POST", "/o/token"), "/o/token/ []");
+        assert_eq!(find("POST", "/o/token/"), "/o/token/ []");
+        assert_eq!(find("GET", "/graph/7/"), "404");
+        assert_eq!(find("GET", "/graph/"), "404");
+    }
+
+    #[test]
+    fn other_methods_are_told_what_is_allowed() {
+        assert_eq!(find("PUT", "/graph/7"), "405 GET, HEAD, OPTIONS, POST");
+        assert_eq!(find("OPTIONS", "/o/token/"), "204 OPTIONS, POST");
+        assert_eq!(find("HEAD", "/graph"), "/graph []");
+        assert_eq!(find("BREW", "/nowhere"), "404");
+    }
+
+    #[test]
+    #[should_panic(expected = "two rows for GET /graph")]
+    fn a_table_with_a_row_twice_is_refused() {
+        Router::new([row(Method::GET, "/graph"), row(Method::GET, "/graph")]);
+    }
+}

@@ -1,0 +1,245 @@
+//! One connection, from its first byte to its end: protocol, timeouts, and the watch over both.
+
+use std::convert::Infallible;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr};
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
+
+use hyper::server::conn::{http1, http2};
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite};
+use tokio::net::TcpStream;
+use tokio::sync::{Semaphore, watch};
+use tokio::time::{interval, timeout};
+
+use super::Phase;
+use super::framing::Doubt;
+use super::guard::Guarded;
+use crate::limits::Limits;
+use crate::request::Incoming;
+use crate::response::Activity;
+use crate::site::{Door, Site, Wire};
+use crate::tls::Tls;
+
+/// What every HTTP/2 connection begins with.
+const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+
+/// How long an HTTP/2 connection may have no request.
+const IDLE: Duration = Duration::from_secs(60);
+
+pub(super) struct Connection<S: 'static> {
+    pub site: Site<S>,
+    pub handshakes: Arc<Semaphore>,
+    pub phases: watch::Receiver<Phase>,
+    pub tls: Option<Tls>,
+    pub door: Door,
+}
+
+#[derive(Clone, Copy)]
+enum Protocol {
+    Http1,
+    Http2,
+}
+
+impl<S: Send + Sync + 'static> Connection<S> {
+    pub async fn run(self, stream: TcpStream) {
+        let metrics = &self.site.0.facts.metrics;
+        metrics.connections.inc();
+        let mut phases = self.phases.clone();
+        let ended = tokio::select! {
+            ended = self.serve(stream) => ended,
+            _ = phases.wait_for(|phase| *phase == Phase::Ending) => Ok(()),
+        };
+        if let Err(reason) = ended {
+            metrics.broke(reason);
+        }
+        metrics.connections.dec();
+    }
+
+    /// An error is the reason that a connection was ended for, in a word.
+    async fn serve(&self, stream: TcpStream) -> Result<(), &'static str> {
+        prepare(&stream, &self.site.0.limits);
+        let peer = stream.peer_addr().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |address| address.ip());
+        match &self.tls {
+            None => self.serve_plain(stream, peer).await,
+            Some(tls) => self.serve_tls(stream, peer, tls).await,
+        }
+    }
+
+    async fn serve_plain(&self, mut stream: TcpStream, peer: IpAddr) -> Result<(), &'static str> {
+        let first_byte = self.site.0.limits.first_byte;
+        let (protocol, prefix) =
+            timeout(first_byte, sniff(&mut stream)).await.map_err(|_| "silent")?.map_err(|_| "io")?;
+        self.serve_http(stream, protocol, prefix, peer).await
+    }
+
+    async fn serve_tls(&self, stream: TcpStream, peer: IpAddr, tls: &Tls) -> Result<(), &'static str> {
+        let limits = &self.site.0.limits;
+        // Those who say nothing wait out here, and take no place from those who do.
+        timeout(limits.first_byte, stream.readable()).await.map_err(|_| "silent")?.map_err(|_| "io")?;
+        let handshake = async {
+            let _place = self.handshakes.acquire().await.map_err(|_| "handshake")?;
+            tls.accept(stream).await.map_err(|_| "handshake")
+        };
+        let stream = timeout(limits.handshake_time, handshake).await.map_err(|_| "handshake_time")??;
+        let http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
+        let protocol = if http2 { Protocol::Http2 } else { Protocol::Http1 };
+        self.serve_http(stream, protocol, Vec::new(), peer).await
+    }
+
+    async fn serve_http<T>(
+        &self,
+        stream: T,
+        protocol: Protocol,
+        prefix: Vec<u8>,
+        peer: IpAddr,
+    ) -> Result<(), &'static str>
+    where
+        T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    {
+        let limits = &self.site.0.limits;
+        let activity = Activity::begin();
+        let wire = Wire { peer, tls: self.tls.is_some(), door: self.door, activity: activity.clone() };
+        let doubt = Doubt::new();
+        let scanner = matches!(protocol, Protocol::Http1).then(|| doubt.scanner(limits.head_size));
+        let io = TokioIo::new(Guarded::new(stream, prefix, scanner, limits.write_stall));
+        let site = self.site.clone();
+        let service = service_fn(move |mut request: hyper::Request<hyper::body::Incoming>| {
+            request.extensions_mut().insert(doubt.next());
+            let (site, wire) = (site.clone(), wire.clone());
+            async move { Ok::<_, Infallible>(site.answer(&wire, request.map(Incoming::Wire)).await) }
+        });
+        match protocol {
+            Protocol::Http1 => {
+                let connection = http1_builder(limits).serve_connection(io, service);
+                self.drive(connection, http1::Connection::graceful_shutdown, &Watch::new(limits, &activity)).await
+            }
+            Protocol::Http2 => {
+                let connection = http2_builder(limits).serve_connection(io, service);
+                let watch = Watch { idle: Some(IDLE), ..Watch::new(limits, &activity) };
+                self.drive(connection, http2::Connection::graceful_shutdown, &watch).await
+            }
+        }
+    }
+
+    /// Runs a connection to its end, and tells it when the server stops, or when nobody needs it.
+    async fn drive<C: Future<Output = hyper::Result<()>>>(
+        &self,
+        connection: C,
+        finish: fn(Pin<&mut C>),
+        watch: &Watch<'_>,
+    ) -> Result<(), &'static str> {
+        let mut phases = self.phases.clone();
+        let mut ticks = interval((watch.stall / 4).max(Duration::from_millis(10)));
+        let mut connection = pin!(connection);
+        let mut finishing = false;
+        loop {
+            tokio::select! {
+                ended = connection.as_mut() => return ended.map_err(|error| reason(&error)),
+                _ = phases.wait_for(|phase| *phase != Phase::Serving), if !finishing => {
+                    finishing = true;
+                    finish(connection.as_mut());
+                }
+                _ = ticks.tick() => match watch.look() {
+                    Seen::Life => {}
+                    Seen::Idle if finishing => {}
+                    Seen::Idle => {
+                        finishing = true;
+                        finish(connection.as_mut());
+                    }
+                    Seen::Dead(reason) => return Err(reason),
+                }
+            }
+        }
+    }
+}
+
+/// What hyper does not see: clients that stop reading a stream, and HTTP/2 connections that nobody uses.
+struct Watch<'a> {
+    activity: &'a Activity,
+    stall: Duration,
+    idle: Option<Duration>,
+}
+
+enum Seen {
+    Life,
+    Idle,
+    Dead(&'static str),
+}
+
+impl<'a> Watch<'a> {
+    fn new(limits: &Limits, activity: &'a Activity) -> Self {
+        Watch { activity, stall: limits.write_stall, idle: None }
+    }
+
+    fn look(&self) -> Seen {
+        let still = self.activity.still();
+        if self.activity.handed.load(Relaxed) > 0 && still > self.stall {
+            return Seen::Dead("stalled");
+        }
+        match self.idle {
+            Some(idle) if self.activity.open.load(Relaxed) > 0 || still < idle => Seen::Life,
+            Some(idle) if still < idle + self.stall => Seen::Idle,
+            Some(_) => Seen::Dead("idle"),
+            None => Seen::Life,
+        }
+    }
+}
+
+fn prepare(stream: &TcpStream, limits: &Limits) {
+    // An option that a system does not have is no reason to turn a client away.
+    let _ = stream.set_nodelay(true);
+    let socket = socket2::SockRef::from(stream);
+    let _ = socket.set_tcp_user_timeout(Some(limits.write_stall));
+    let _ = socket.set_tcp_keepalive(&socket2::TcpKeepalive::new().with_time(Duration::from_secs(60)));
+}
+
+/// Reads until it is clear whether this is HTTP/2: at the latest after the length of its preface.
+async fn sniff(stream: &mut TcpStream) -> io::Result<(Protocol, Vec<u8>)> {
+    let mut seen = Vec::with_capacity(PREFACE.len());
+    while seen.len() < PREFACE.len() {
+        let room = PREFACE.len() - seen.len();
+        if (&mut *stream).take(room as u64).read_buf(&mut seen).await? == 0 || !PREFACE.starts_with(&seen) {
+            return Ok((Protocol::Http1, seen));
+        }
+    }
+    Ok((Protocol::Http2, seen))
+}
+
+fn http1_builder(limits: &Limits) -> http1::Builder {
+    let mut builder = http1::Builder::new();
+    builder
+        .timer(TokioTimer::new())
+        .header_read_timeout(limits.head_time)
+        .max_headers(limits.headers)
+        .max_header_size(limits.head_size)
+        .max_buf_size(64 << 10);
+    builder
+}
+
+fn http2_builder(limits: &Limits) -> http2::Builder<TokioExecutor> {
+    let mut builder = http2::Builder::new(TokioExecutor::new());
+    builder
+        .timer(TokioTimer::new())
+        .max_concurrent_streams(limits.streams)
+        .max_header_list_size(limits.head_size as u32)
+        .max_pending_accept_reset_streams(20)
+        .max_local_error_reset_streams(1024)
+        .keep_alive_interval(Duration::from_secs(20))
+        .keep_alive_timeout(Duration::from_secs(10));
+    builder
+}
+
+fn reason(error: &hyper::Error) -> &'static str {
+    match error {
+        _ if error.is_timeout() => "timeout",
+        _ if error.is_parse() => "malformed",
+        _ if error.is_incomplete_message() => "incomplete",
+        _ if error.is_user() => "abandoned",
+        _ => "io",
+    }
+}

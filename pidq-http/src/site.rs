@@ -1,0 +1,195 @@
+//! A service put together: state, routes, limits and hooks in; something that can be served out.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+use bytes::Bytes;
+use prometheus_client::registry::Registry;
+use tokio::sync::Semaphore;
+
+use crate::answer;
+use crate::limits::Limits;
+use crate::metrics::Metrics;
+use crate::openapi;
+use crate::operations::Operations;
+use crate::principal::Principal;
+use crate::problem::Problem;
+use crate::proxies::Network;
+use crate::quota::{Concurrency, Quota};
+use crate::request::{Head, Incoming};
+use crate::response::{Activity, Outgoing};
+use crate::route::{Fut, Route, Router};
+
+/// Finds out who asks, for rows that need a token. Rows that do not are never asked about.
+pub type Authenticate<S> = for<'a> fn(&'a Arc<S>, &'a Head) -> Fut<'a, Result<Principal, Problem>>;
+
+/// Whether the service can do its work; the text is for the log.
+pub type Ready<S> = for<'a> fn(&'a Arc<S>) -> Fut<'a, Result<(), String>>;
+
+/// A service: its state, its rows, and all that is the same for each of them.
+pub struct App<S: 'static> {
+    /// The name in `/version` and in the documentation.
+    pub name: &'static str,
+    /// The version there. None hides it.
+    pub version: Option<&'static str>,
+    /// What handlers share.
+    pub state: Arc<S>,
+    /// The endpoints.
+    pub routes: Vec<&'static Route<S>>,
+    /// Who asks. Refuses everybody by default.
+    pub authenticate: Authenticate<S>,
+    /// What `/readyz` asks. Always ready by default.
+    pub ready: Ready<S>,
+    /// How long, how much, how many.
+    pub limits: Limits,
+    /// The rate of each principal, and of each network where there is none.
+    pub quota: Option<Quota>,
+    /// Proxies whose `X-Forwarded-For` is believed.
+    pub proxies: Vec<Network>,
+    /// Origins whose pages may call: `https://plant.example`.
+    pub origins: Vec<String>,
+    /// Where clients find out how to get a token (RFC 9728); appended to challenges.
+    pub resource_metadata: Option<String>,
+    /// Where figures of the service are registered.
+    pub registry: Registry,
+}
+
+impl<S: Send + Sync + 'static> App<S> {
+    /// A service with the usual limits, that nobody may use yet but for its public rows.
+    pub fn new(name: &'static str, version: &'static str, state: S, routes: &'static [Route<S>]) -> Self {
+        App {
+            name,
+            version: Some(version),
+            state: Arc::new(state),
+            routes: routes.iter().collect(),
+            authenticate: |_, _| Box::pin(async { Err(Problem::unauthenticated()) }),
+            ready: |_| Box::pin(async { Ok(()) }),
+            limits: Limits::default(),
+            quota: None,
+            proxies: Vec::new(),
+            origins: Vec::new(),
+            resource_metadata: None,
+            registry: Registry::default(),
+        }
+    }
+
+    /// Makes it ready to answer.
+    ///
+    /// Panics when two rows are in each other's way.
+    pub fn build(self) -> Site<S> {
+        let public: Vec<_> = Operations::<S>::PUBLIC.iter().chain(self.routes.iter().copied()).collect();
+        let document = openapi::document(self.name, self.version.unwrap_or("0"), &public);
+        let (state, ready) = (self.state.clone(), self.ready);
+        let facts = Facts {
+            name: self.name,
+            version: self.version,
+            openapi: document.to_string().into(),
+            docs: openapi::page(&document).into(),
+            metrics: Metrics::new(self.registry),
+            draining: AtomicBool::new(false),
+            ready: Box::new(move || {
+                let state = state.clone();
+                Box::pin(async move { ready(&state).await })
+            }),
+        };
+        Site(Arc::new(Inner {
+            public: Router::new(public),
+            admin: Router::new(Operations::<S>::ADMIN),
+            facts: Arc::new(facts),
+            turns: Semaphore::new(self.limits.requests),
+            open: Concurrency::new(self.limits.requests_per_principal),
+            state: self.state,
+            authenticate: self.authenticate,
+            limits: self.limits,
+            quota: self.quota,
+            proxies: self.proxies,
+            origins: self.origins,
+            resource_metadata: self.resource_metadata,
+        }))
+    }
+}
+
+/// What the floor itself needs to answer, whatever the service is.
+pub(crate) struct Facts {
+    pub name: &'static str,
+    pub version: Option<&'static str>,
+    pub openapi: Bytes,
+    pub docs: Bytes,
+    pub metrics: Metrics,
+    pub draining: AtomicBool,
+    pub ready: Box<dyn Fn() -> Fut<'static, Result<(), String>> + Send + Sync>,
+}
+
+/// A service that can answer: by `serve`, or by a call, which tests and embedders make.
+pub struct Site<S: 'static>(pub(crate) Arc<Inner<S>>);
+
+pub(crate) struct Inner<S: 'static> {
+    pub public: Router<S>,
+    pub admin: Router<S>,
+    pub facts: Arc<Facts>,
+    pub turns: Semaphore,
+    pub open: Concurrency,
+    pub state: Arc<S>,
+    pub authenticate: Authenticate<S>,
+    pub limits: Limits,
+    pub quota: Option<Quota>,
+    pub proxies: Vec<Network>,
+    pub origins: Vec<String>,
+    pub resource_metadata: Option<String>,
+}
+
+/// What is known of a connection when a request comes over it.
+#[derive(Clone)]
+pub(crate) struct Wire {
+    pub peer: std::net::IpAddr,
+    pub tls: bool,
+    pub door: Door,
+    pub activity: Arc<Activity>,
+}
+
+/// Which rows a listener leads to.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Door {
+    Public,
+    Admin,
+}
+
+impl<S: Send + Sync + 'static> Site<S> {
+    /// Answers a request without a network, as if it came from this machine.
+    pub async fn call(
+        &self,
+        request: hyper::Request<Bytes>,
+    ) -> hyper::Response<impl http_body::Body<Data = Bytes> + use<S>> {
+        let peer = std::net::Ipv4Addr::LOCALHOST.into();
+        let wire = Wire { peer, tls: false, door: Door::Public, activity: Activity::begin() };
+        self.answer(&wire, request.map(Incoming::from)).await
+    }
+
+    /// The methods and paths that it answers, for tests that compare them with the documentation.
+    pub fn openapi(&self) -> Bytes {
+        self.0.facts.openapi.clone()
+    }
+
+    pub(crate) async fn answer(&self, wire: &Wire, request: hyper::Request<Incoming>) -> hyper::Response<Outgoing> {
+        answer::answer(&self.0, wire, request).await
+    }
+
+    pub(crate) fn drain(&self) {
+        self.0.facts.draining.store(true, Relaxed);
+    }
+}
+
+impl<S> Clone for Site<S> {
+    fn clone(&self) -> Self {
+        Site(self.0.clone())
+    }
+}
+
+impl<S> Inner<S> {
+    pub fn router(&self, door: Door) -> &Router<S> {
+        match door {
+            Door::Public => &self.public,
+            Door::Admin => &self.admin,
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! TLS by rustls, and certificates that can be replaced while the server runs.
+
+use std::fmt;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use arc_swap::ArcSwap;
+use ring::digest::{SHA256, digest};
+use rustls::crypto::ring::default_provider;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::server::{ClientHello, ResolvesServerCert};
+use rustls::sign::CertifiedKey;
+use rustls::{ServerConfig, SupportedProtocolVersion};
+use tokio::net::TcpStream;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::task::JoinHandle;
+use tokio::time::interval;
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::server::TlsStream;
+
+use crate::site::Facts;
+
+/// The oldest version of TLS that is spoken.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum TlsVersion {
+    /// TLS 1.2 and 1.3.
+    V1_2,
+    /// TLS 1.3 only.
+    V1_3,
+}
+
+/// A certificate with its key, from files that are looked at again: on SIGHUP and once a minute.
+#[derive(Clone)]
+pub struct Tls {
+    config: Arc<ServerConfig>,
+    pair: Arc<Pair>,
+}
+
+struct Pair {
+    certificates: PathBuf,
+    key: PathBuf,
+    current: ArcSwap<Loaded>,
+}
+
+struct Loaded {
+    key: Arc<CertifiedKey>,
+    digest: Vec<u8>,
+}
+
+/// Why a certificate cannot be used.
+#[derive(Debug)]
+pub struct TlsError {
+    path: PathBuf,
+    what: String,
+}
+
+const LOOK_AGAIN: Duration = Duration::from_secs(60);
+
+impl Tls {
+    /// Reads a chain of certificates and the key of the first, both PEM.
+    pub fn open(
+        certificates: impl Into<PathBuf>,
+        key: impl Into<PathBuf>,
+        oldest: TlsVersion,
+    ) -> Result<Self, TlsError> {
+        let (certificates, key) = (certificates.into(), key.into());
+        let current = ArcSwap::from_pointee(load(&certificates, &key)?);
+        let pair = Arc::new(Pair { certificates, key, current });
+        let config = config(pair.clone(), oldest)
+            .map_err(|error| TlsError { path: pair.certificates.clone(), what: error.to_string() })?;
+        Ok(Tls { config: Arc::new(config), pair })
+    }
+
+    /// Reads the files again. What is wrong with them is an error, and the old pair stays. True: it is a new pair.
+    pub fn reload(&self) -> Result<bool, TlsError> {
+        let fresh = load(&self.pair.certificates, &self.pair.key)?;
+        if fresh.digest == self.pair.current.load().digest {
+            return Ok(false);
+        }
+        self.pair.current.store(Arc::new(fresh));
+        Ok(true)
+    }
+
+    pub(crate) async fn accept(&self, stream: TcpStream) -> io::Result<TlsStream<TcpStream>> {
+        TlsAcceptor::from(self.config.clone()).accept(stream).await
+    }
+
+    /// Looks at the files again and again, until the handle is dropped.
+    pub(crate) fn watch(self, facts: Arc<Facts>) -> Watch {
+        Watch(tokio::spawn(async move {
+            let mut ticks = interval(LOOK_AGAIN);
+            let mut hangups = signal(SignalKind::hangup()).ok();
+            loop {
+                let hangup = async {
+                    match &mut hangups {
+                        Some(signal) => signal.recv().await,
+                        None => std::future::pending().await,
+                    }
+                };
+                tokio::select! { _ = ticks.tick() => {}, _ = hangup => {} }
+                let tls = self.clone();
+                let reloaded = tokio::task::spawn_blocking(move || tls.reload()).await;
+                facts.metrics.reloaded(match reloaded {
+                    Ok(Ok(false)) => "unchanged",
+                    Ok(Ok(true)) => {
+                        tracing::info!("the certificate was replaced");
+                        "replaced"
+                    }
+                    Ok(Err(error)) => {
+                        tracing::error!(%error, "the certificate was not replaced: the old one stays");
+                        "failed"
+                    }
+                    Err(_) => return,
+                });
+            }
+        }))
+    }
+}
+
+/// The task that looks at certificate files. Ends when dropped.
+pub(crate) struct Watch(JoinHandle<()>);
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+fn config(pair: Arc<Pair>, oldest: TlsVersion) -> Result<ServerConfig, rustls::Error> {
+    const BOTH: &[&SupportedProtocolVersion] = &[&rustls::version::TLS13, &rustls::version::TLS12];
+    let versions = match oldest {
+        TlsVersion::V1_2 => BOTH,
+        TlsVersion::V1_3 => &BOTH[..1],
+    };
+    let mut config = ServerConfig::builder_with_provider(Arc::new(default_provider()))
+        .with_protocol_versions(versions)?
+        .with_no_client_auth()
+        .with_cert_resolver(pair);
+    config.ignore_client_order = true;
+    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    Ok(config)
+}
+
+fn load(certificates: &Path, key: &Path) -> Result<Loaded, TlsError> {
+    let wrong = |path: &Path, what: &dyn fmt::Display| TlsError { path: path.to_owned(), what: what.to_string() };
+    let chain_text = fs::read(certificates).map_err(|error| wrong(certificates, &error))?;
+    let key_text = fs::read(key).map_err(|error| wrong(key, &error))?;
+    let chain = CertificateDer::pem_slice_iter(&chain_text).collect::<Result<Vec<_>, _>>();
+    let chain = chain.map_err(|error| wrong(certificates, &error))?;
+    if chain.is_empty() {
+        return Err(wrong(certificates, &"there is no certificate in it"));
+    }
+    let der = PrivateKeyDer::from_pem_slice(&key_text).map_err(|error| wrong(key, &error))?;
+    let pair = CertifiedKey::from_der(chain, der, &default_provider()).map_err(|error| wrong(key, &error))?;
+    pair.keys_match().map_err(|error| wrong(key, &error))?;
+    let digest = digest(&SHA256, &[chain_text, key_text].concat()).as_ref().to_vec();
+    Ok(Loaded { key: Arc::new(pair), digest })
+}
+
+impl ResolvesServerCert for Pair {
+    fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+        Some(self.current.load().key.clone())
+    }
+}
+
+impl fmt::Debug for Pair {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Pair({})", self.certificates.display())
+    }
+}
+
+impl fmt::Display for TlsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.path.display(), self.what)
+    }
+}
+
+impl std::error::Error for TlsError {}

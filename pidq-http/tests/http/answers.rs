@@ -1,0 +1,131 @@
+//! What is answered: statuses, headers, bodies, in the fixed order of checks.
+
+use serde_json::Value;
+
+use crate::server::{Server, app, body, header, status};
+
+fn code(answer: &str) -> String {
+    let problem: Value = serde_json::from_str(body(answer)).unwrap_or_default();
+    problem["code"].as_str().unwrap_or_default().to_owned()
+}
+
+#[tokio::test]
+async fn a_handler_answers_and_common_headers_are_there() {
+    let server = Server::start(app());
+    let answer = server.request("GET /things/V%2F1 HTTP/1.1\r\nX-Request-Id: r-7", "").await;
+    assert_eq!((status(&answer), body(&answer)), (200, "\"V/1\""));
+    assert_eq!(header(&answer, "x-request-id"), Some("r-7"));
+    assert_eq!(header(&answer, "x-content-type-options"), Some("nosniff"));
+    assert_eq!(header(&answer, "etag"), Some("\"7\""));
+    assert!(header(&answer, "date").is_some() && header(&answer, "vary").is_some());
+    assert_eq!((header(&answer, "server"), header(&answer, "strict-transport-security")), (None, None));
+}
+
+#[tokio::test]
+async fn what_is_not_there_and_what_is_not_allowed_say_so() {
+    let server = Server::start(app());
+    let answer = server.request("GET /nowhere?token=secret HTTP/1.1", "").await;
+    assert_eq!((status(&answer), code(&answer).as_str()), (404, "not-found"));
+    assert_eq!(header(&answer, "content-type"), Some("application/problem+json"));
+    assert!(!answer.contains("secret"), "a query string is never told: {answer}");
+    let answer = server.request("DELETE /things/1 HTTP/1.1", "").await;
+    assert_eq!((status(&answer), header(&answer, "allow")), (405, Some("GET, HEAD, OPTIONS")));
+    let answer = server.request("OPTIONS /things/1 HTTP/1.1", "").await;
+    assert_eq!((status(&answer), header(&answer, "allow")), (204, Some("GET, HEAD, OPTIONS")));
+    let answer = server.request("HEAD /things/1 HTTP/1.1", "").await;
+    assert_eq!((status(&answer), header(&answer, "content-length"), body(&answer)), (200, Some("3"), ""));
+}
+
+#[tokio::test]
+async fn a_validator_spares_the_body() {
+    let server = Server::start(app());
+    for tag in ["\"7\"", "\"6\", \"7-zstd\"", "*"] {
+        let answer = server.request(&format!("GET /things/1 HTTP/1.1\r\nIf-None-Match: {tag}"), "").await;
+        assert_eq!((status(&answer), body(&answer), header(&answer, "etag")), (304, "", Some("\"7\"")), "{tag}");
+    }
+    assert_eq!(status(&server.request("GET /things/1 HTTP/1.1\r\nIf-None-Match: \"8\"", "").await), 200);
+}
+
+#[tokio::test]
+async fn tokens_and_scopes_are_asked_for_before_anything_else() {
+    let server = Server::start(app());
+    let ask = async |path: &str, token: &str| {
+        let answer = server.request(&format!("GET {path} HTTP/1.1{token}"), "").await;
+        (status(&answer), header(&answer, "www-authenticate").unwrap_or_default().to_owned(), body(&answer).to_owned())
+    };
+    let (status, challenge, _) = ask("/mine", "").await;
+    assert_eq!((status, challenge.as_str()), (401, "Bearer realm=\"pidq\""));
+    let (status, challenge, _) = ask("/mine", "\r\nAuthorization: Bearer x").await;
+    assert!(status == 401 && challenge.contains("error=\"invalid_token\""), "{challenge}");
+    let (status, challenge, _) = ask("/written", "\r\nAuthorization: Bearer a:read").await;
+    assert!(status == 403 && challenge.contains("scope=\"write\""), "{challenge}");
+    assert_eq!(ask("/written", "\r\nAuthorization: bearer a:write").await.2, "\"a\"");
+    assert_eq!(ask("/mine", "\r\nAuthorization: Bearer a:b\r\nAuthorization: Bearer a:b").await.0, 400);
+}
+
+#[tokio::test]
+async fn bodies_are_checked_for_type_size_and_syntax() {
+    let server = Server::start(app());
+    let json = "POST /echo HTTP/1.1\r\nContent-Type: application/json; charset=utf-8";
+    assert_eq!(body(&server.request(json, "{\"a\":1}").await), "{\"a\":1}");
+    let answer = server.request(json, "{\"a\":").await;
+    assert_eq!((status(&answer), code(&answer).as_str()), (400, "malformed-json"));
+    let answer = server.request("POST /echo HTTP/1.1\r\nContent-Type: text/plain", "{}").await;
+    assert_eq!((status(&answer), code(&answer).as_str()), (415, "unsupported-media-type"));
+    let answer = server.request(json, &" ".repeat(70_000)).await;
+    assert_eq!((status(&answer), code(&answer).as_str()), (413, "payload-too-large"));
+}
+
+#[tokio::test]
+async fn oauth_endpoints_speak_oauth_whatever_goes_wrong() {
+    let server = Server::start(app());
+    let form = "POST /o/token HTTP/1.1\r\nContent-Type: application/x-www-form-urlencoded";
+    let error = |answer: &str| {
+        let value: Value = serde_json::from_str(body(answer)).unwrap_or_default();
+        (status(answer), value["error"].as_str().unwrap_or_default().to_owned())
+    };
+    assert_eq!(error(&server.request(form, "grant_type=x").await), (400, "unsupported_grant_type".into()));
+    assert_eq!(error(&server.request(form, "grant_type=%").await), (400, "invalid_request".into()));
+    assert_eq!(error(&server.request("POST /o/token/ HTTP/1.1", "x").await).1, "invalid_request");
+    let answer = server.request(&format!("{form}\r\nAccept-Encoding: gzip"), "grant_type=password").await;
+    assert_eq!((status(&answer), header(&answer, "content-encoding")), (200, None), "never compressed");
+}
+
+#[tokio::test]
+async fn streams_end_well_or_not_at_all() {
+    let server = Server::start(app());
+    let answer = server.request("GET /stream HTTP/1.1", "").await;
+    assert!(answer.contains("999\n") && answer.ends_with("0\r\n\r\n"), "the last chunk is there");
+    let answer = server.request("GET /abandoned HTTP/1.1", "").await;
+    assert!(!answer.ends_with("0\r\n\r\n"), "half an answer does not look whole: {answer:?}");
+    let answer = server.request("GET /events HTTP/1.1", "").await;
+    assert_eq!(header(&answer, "content-type"), Some("text/event-stream"));
+    assert!(answer.contains("id: 1\nevent: delta\ndata: one\ndata: two\n\n"), "{answer}");
+}
+
+#[tokio::test]
+async fn a_bug_in_a_handler_is_an_answer_of_its_own() {
+    let server = Server::start(app());
+    let answer = server.request("GET /panic HTTP/1.1", "").await;
+    assert_eq!((status(&answer), code(&answer).as_str()), (500, "internal"));
+    assert!(!answer.contains("on purpose"), "nothing of it is told");
+}
+
+#[tokio::test]
+async fn the_floor_answers_for_itself() {
+    let server = Server::start(app());
+    for (path, expected) in
+        [("/livez", "ok\n"), ("/readyz", "ready\n"), ("/version", r#"{"name":"test","version":"1.2.3"}"#)]
+    {
+        assert_eq!(body(&server.request(&format!("GET {path} HTTP/1.1"), "").await), expected, "{path}");
+    }
+    let answer = server.request("GET /openapi.json HTTP/1.1", "").await;
+    let document: Value = serde_json::from_str(body(&answer)).expect("the document is JSON");
+    assert_eq!(document["openapi"], "3.1.0");
+    assert_eq!(document["paths"]["/written"]["get"]["security"][0]["bearer"][0], "write");
+    assert_eq!(document["paths"]["/things/{id}"]["get"]["parameters"][0]["name"], "id");
+    let answer = server.request("GET /docs HTTP/1.1", "").await;
+    assert!(header(&answer, "content-security-policy").is_some_and(|policy| policy.starts_with("default-src 'none'")));
+    assert!(body(&answer).contains("<code>/things/{id}</code>") && !body(&answer).contains("<script"));
+    assert_eq!(status(&server.request("GET /metrics HTTP/1.1", "").await), 404, "figures are for the administrator");
+}

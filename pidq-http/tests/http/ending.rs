@@ -1,0 +1,92 @@
+//! How a server ends: no answer is broken off, nobody who got through is turned away.
+
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::time::{sleep, timeout};
+
+use crate::server::{Server, app, body, rest, status};
+
+#[tokio::test]
+async fn running_requests_are_answered_before_the_end() {
+    let server = Server::start(app());
+    let mut stream = server.connect().await;
+    stream.write_all(b"GET /slow HTTP/1.1\r\nHost: x\r\n\r\n").await.expect("it is open");
+    sleep(Duration::from_millis(50)).await;
+    server.stop.stop();
+    let answer = rest(stream).await;
+    assert_eq!((status(&answer), body(&answer)), (200, "slow"));
+    assert!(answer.to_lowercase().contains("connection: close"), "{answer}");
+    assert!(server.done.await.is_ok_and(|ended| ended.is_ok()));
+    assert!(tokio::net::TcpStream::connect(server.address).await.is_err(), "nobody listens any more");
+}
+
+#[tokio::test]
+async fn the_second_word_ends_it_at_once() {
+    let mut app = app();
+    app.limits.drain_wait = Duration::from_secs(60);
+    let server = Server::start(app);
+    let mut stream = server.connect().await;
+    stream.write_all(b"GET /slow HTTP/1.1\r\nHost: x\r\n\r\n").await.expect("it is open");
+    sleep(Duration::from_millis(50)).await;
+    server.stop.stop();
+    server.stop.stop();
+    assert!(timeout(Duration::from_millis(200), server.done).await.is_ok(), "before the request is done");
+}
+
+#[tokio::test]
+async fn a_stopping_server_is_not_ready_and_still_answers() {
+    let mut app = app();
+    app.limits.drain_wait = Duration::from_millis(500);
+    let server = Server::start(app);
+    assert_eq!(status(&server.request("GET /readyz HTTP/1.1", "").await), 200);
+    server.stop.stop();
+    sleep(Duration::from_millis(50)).await;
+    assert_eq!(status(&server.request("GET /readyz HTTP/1.1", "").await), 503);
+    assert_eq!(status(&server.request("GET /things/1 HTTP/1.1", "").await), 200);
+    assert!(server.done.await.is_ok_and(|ended| ended.is_ok()));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn under_load_no_answer_is_cut() {
+    for _ in 0..5 {
+        let server = Server::start(app());
+        let clients: Vec<_> = (0..16)
+            .map(|_| {
+                let address = server.address;
+                tokio::spawn(async move {
+                    let mut answers = 0;
+                    while let Ok(mut stream) = tokio::net::TcpStream::connect(address).await {
+                        let _ = stream.write_all(b"GET /big HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").await;
+                        let mut answer = Vec::new();
+                        let _ = stream.read_to_end(&mut answer).await;
+                        if answer.is_empty() {
+                            // Connected in the moment that the socket was closed: refused, not cut.
+                            break;
+                        }
+                        assert!(answer.len() > 8 << 20, "an answer was cut after {} bytes", answer.len());
+                        answers += 1;
+                    }
+                    answers
+                })
+            })
+            .collect();
+        sleep(Duration::from_millis(150)).await;
+        server.stop.stop();
+        assert!(server.done.await.is_ok_and(|ended| ended.is_ok()));
+        for client in clients {
+            assert!(client.await.is_ok(), "a client saw half an answer");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_handler_ends_when_its_client_goes() {
+    let server = Server::start(app());
+    let mut stream = server.connect().await;
+    stream.write_all(b"GET /slow HTTP/1.1\r\nHost: x\r\n\r\n").await.expect("it is open");
+    sleep(Duration::from_millis(50)).await;
+    drop(stream);
+    sleep(Duration::from_millis(100)).await;
+    assert_eq!(server.state.cancelled.load(std::sync::atomic::Ordering::SeqCst), 1);
+}

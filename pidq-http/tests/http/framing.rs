@@ -1,0 +1,70 @@
+//! Requests that two servers might read differently are refused, and the connection ends.
+
+use crate::server::{Server, app, status};
+
+/// Sends bytes and a second request behind them: the status of the first, and how many answers there were.
+async fn answers(server: &Server, bytes: &str) -> (u16, usize) {
+    let answer =
+        server.raw(format!("{bytes}GET /things/smuggled HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")).await;
+    (status(&answer), answer.matches("HTTP/1.1 ").count())
+}
+
+#[tokio::test]
+async fn framings_in_doubt_are_refused_and_nothing_behind_them_is_read() {
+    let server = Server::start(app());
+    let heads = [
+        "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n",
+        "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\nContent-Length: 5\r\n\r\n",
+        "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\nContent-Length: 0\r\n\r\n",
+        "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: +0\r\n\r\n",
+        "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 0, 0\r\n\r\n",
+        "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length : 0\r\n\r\n",
+        "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n",
+        "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: xchunked\r\n\r\n0\r\n\r\n",
+        "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
+        "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\n0\r\n\r\n",
+        "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding:\x0bchunked\r\n\r\n0\r\n\r\n",
+        "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding\r\n : chunked\r\n\r\n0\r\n\r\n",
+        "POST /echo HTTP/1.0\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        "GET /things/1 HTTP/1.1\nHost: x\n\n",
+        "GET /things/1 HTTP/1.1\r\nHost: x\nX: y\r\n\r\n",
+        "GET /things/1 HTTP/1.1\r\nHost: x\r\n folded\r\n\r\n",
+        "GET /things/1 HTTP/1.1\r\n\r\n",
+        "GET /things/1 HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n",
+        "GET /things/1 HTTP/1.1\r\nHost: a@b\r\n\r\n",
+        "GET /things/1 HTTP/1.1\r\nHost: a b\r\n\r\n",
+        "GET /things/1\r\n\r\n",
+        "GET  /things/1 HTTP/1.1\r\nHost: x\r\n\r\n",
+        "GET /things/1 HTTP/1.2\r\nHost: x\r\n\r\n",
+        "\u{16}\u{3}\u{1}\u{2}\r\n\r\n",
+    ];
+    for head in heads {
+        let (status, answers) = answers(&server, head).await;
+        assert!(status == 400 && answers == 1, "{status}, {answers} answers to {head:?}");
+    }
+}
+
+#[tokio::test]
+async fn pipelined_requests_are_answered_in_order_up_to_the_first_in_doubt() {
+    let server = Server::start(app());
+    let good = "GET /things/1 HTTP/1.1\r\nHost: x\r\n\r\n";
+    let chunked = "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n\
+        2\r\n12\r\n1\r\n3\r\n0\r\n\r\n";
+    let both = "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n";
+    let answer = server.raw([good, chunked, good, both, good].concat()).await;
+    let statuses: Vec<u16> = answer.split("HTTP/1.1").skip(1).map(|part| status(&format!("x{part}"))).collect();
+    assert_eq!(statuses, [200, 200, 200, 400], "{answer}");
+}
+
+#[tokio::test]
+async fn heads_that_are_too_much_are_refused() {
+    let server = Server::start(app());
+    let fields = |count: usize| (0..count).map(|n| format!("X-{n}: y\r\n")).collect::<String>();
+    let get = |rest: String| format!("GET /things/1 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n{rest}\r\n");
+    assert_eq!(status(&server.raw(get(fields(60))).await), 200);
+    assert_eq!(status(&server.raw(get(fields(300))).await), 431);
+    assert_eq!(status(&server.raw(get(format!("X: {}\r\n", "y".repeat(20_000)))).await), 431);
+    let long = format!("GET /{} HTTP/1.1\r\nHost: x\r\n\r\n", "y".repeat(9_000));
+    assert_eq!(status(&server.raw(long).await), 414);
+}

@@ -1,0 +1,202 @@
+//! A small service with a row of every kind, and a client that sends what it is given.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+use std::time::Duration;
+
+use pidq_http::{
+    Accepts, Access, App, Head, Limits, Listener, Method, Principal, PrincipalKind, Problem, Reply, Request, Response,
+    Route, Shutdown, StatusCode, Stop, serve,
+};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+
+#[derive(Default)]
+pub struct State {
+    /// How often a slow handler was dropped before its end.
+    pub cancelled: AtomicU64,
+}
+
+const OK: &[Reply] = &[Reply { status: 200, media: Some("application/json"), schema: "{}", summary: "Good." }];
+const JSON: Option<Accepts> = Some(Accepts { media: &["application/json"], limit: 1 << 16, schema: "{}" });
+
+macro_rules! row {
+    ($method:ident, $path:literal, $access:expr, $body:expr, $handler:ident) => {
+        Route {
+            method: Method::$method,
+            path: $path,
+            access: $access,
+            summary: "A row for tests.",
+            parameters: &[],
+            body: $body,
+            replies: OK,
+            handler: |state, request| Box::pin($handler(state, request)),
+        }
+    };
+}
+
+pub const ROUTES: &[Route<State>] = &[
+    row!(GET, "/things/{id}", Access::Public, None, thing),
+    row!(POST, "/echo", Access::Public, JSON, echo),
+    row!(GET, "/big", Access::Public, None, big),
+    row!(GET, "/stream", Access::Public, None, stream),
+    row!(GET, "/abandoned", Access::Public, None, abandoned),
+    row!(GET, "/events", Access::Public, None, events),
+    row!(GET, "/slow", Access::Public, None, slow),
+    row!(GET, "/panic", Access::Public, None, panics),
+    row!(GET, "/mine", Access::Bearer, None, mine),
+    row!(GET, "/written", Access::Scope("write"), None, mine),
+    row!(POST, "/o/token/", Access::Client, FORM, token),
+];
+
+const FORM: Option<Accepts> =
+    Some(Accepts { media: &["application/x-www-form-urlencoded"], limit: 1 << 14, schema: "{}" });
+
+async fn thing(_: &State, request: Request) -> Result<Response, Problem> {
+    Ok(Response::json(&request.path("id")?)?.etag("7"))
+}
+
+async fn echo(_: &State, mut request: Request) -> Result<Response, Problem> {
+    let value: serde_json::Value = request.json().await?;
+    Response::json(&value)
+}
+
+async fn big(_: &State, _: Request) -> Result<Response, Problem> {
+    Ok(Response::ok("application/json", vec![b'7'; 8 << 20]))
+}
+
+async fn stream(_: &State, _: Request) -> Result<Response, Problem> {
+    let (mut lines, response) = Response::ndjson();
+    tokio::spawn(async move {
+        for number in 0..1000 {
+            lines.send(&number).await?;
+        }
+        lines.finish().await
+    });
+    Ok(response)
+}
+
+async fn abandoned(_: &State, _: Request) -> Result<Response, Problem> {
+    let (mut sender, response) = Response::stream("text/plain");
+    tokio::spawn(async move { sender.send("half an ans").await });
+    Ok(response)
+}
+
+async fn events(_: &State, _: Request) -> Result<Response, Problem> {
+    let (mut events, response) = Response::events();
+    tokio::spawn(async move {
+        events.send("delta", Some("1"), "one\ntwo").await?;
+        events.finish().await
+    });
+    Ok(response)
+}
+
+async fn slow(state: &State, _: Request) -> Result<Response, Problem> {
+    struct Count<'a>(&'a AtomicU64);
+    impl Drop for Count<'_> {
+        fn drop(&mut self) {
+            self.0.fetch_add(1, SeqCst);
+        }
+    }
+    let count = Count(&state.cancelled);
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    std::mem::forget(count);
+    Ok(Response::ok("text/plain", "slow"))
+}
+
+async fn panics(_: &State, _: Request) -> Result<Response, Problem> {
+    std::future::ready(()).await;
+    panic!("a bug, on purpose")
+}
+
+async fn mine(_: &State, request: Request) -> Result<Response, Problem> {
+    Response::json(&request.principal()?.id)
+}
+
+async fn token(_: &State, mut request: Request) -> Result<Response, Problem> {
+    let form = request.form().await?;
+    match form.one("grant_type")? {
+        Some("password") => Response::json(&"x".repeat(2000)),
+        _ => Err(Problem::oauth(StatusCode::BAD_REQUEST, "unsupported_grant_type", "Not that one.")),
+    }
+}
+
+/// Tokens are `id:scope`.
+async fn authenticate(head: &Head) -> Result<Principal, Problem> {
+    let token = head.bearer()?.ok_or_else(Problem::unauthenticated)?;
+    let wrong = || Problem::invalid_token("The access token is invalid.");
+    let (id, scope) = token.split_once(':').ok_or_else(wrong)?;
+    let (tenant, kind) = ("t".to_owned(), PrincipalKind::User);
+    let scopes = vec![scope.to_owned()];
+    Ok(Principal { id: id.to_owned(), kind, tenant, name: None, client: None, scopes, groups: Vec::new() })
+}
+
+pub fn app() -> App<State> {
+    let mut app = App::new("test", "1.2.3", State::default(), ROUTES);
+    app.authenticate = |_, head| Box::pin(authenticate(head));
+    app.limits = Limits { drain_wait: Duration::ZERO, drain_time: Duration::from_secs(5), ..Limits::default() };
+    app
+}
+
+pub struct Server {
+    pub address: SocketAddr,
+    pub stop: Stop,
+    pub state: Arc<State>,
+    pub done: JoinHandle<std::io::Result<()>>,
+}
+
+impl Server {
+    pub fn start(app: App<State>) -> Server {
+        let listener = Listener::plain(([127, 0, 0, 1], 0).into()).expect("a free port");
+        Server::on(app, vec![listener])
+    }
+
+    pub fn on(app: App<State>, listeners: Vec<Listener>) -> Server {
+        let address = listeners[0].address().expect("it is bound");
+        let (stop, shutdown) = Shutdown::manual();
+        let state = app.state.clone();
+        Server { address, stop, state, done: tokio::spawn(serve(app, listeners, shutdown)) }
+    }
+
+    pub async fn connect(&self) -> TcpStream {
+        TcpStream::connect(self.address).await.expect("the server listens")
+    }
+
+    /// All that comes back until the server closes.
+    pub async fn raw(&self, bytes: impl AsRef<[u8]>) -> String {
+        let mut stream = self.connect().await;
+        // The server may have closed already: what it said counts.
+        let _ = stream.write_all(bytes.as_ref()).await;
+        rest(stream).await
+    }
+
+    /// One request on a connection of its own.
+    pub async fn request(&self, head: &str, body: &str) -> String {
+        let length = if body.is_empty() { String::new() } else { format!("Content-Length: {}\r\n", body.len()) };
+        self.raw(format!("{head}\r\nHost: x\r\nConnection: close\r\n{length}\r\n{body}")).await
+    }
+}
+
+/// Reads to the end; 20 seconds are for ever.
+pub async fn rest(mut stream: TcpStream) -> String {
+    let mut answer = Vec::new();
+    let read = timeout(Duration::from_secs(20), stream.read_to_end(&mut answer)).await;
+    assert!(read.is_ok(), "the server neither answers nor closes: {:?}", String::from_utf8_lossy(&answer));
+    String::from_utf8_lossy(&answer).into_owned()
+}
+
+pub fn status(answer: &str) -> u16 {
+    answer.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0)
+}
+
+pub fn header<'a>(answer: &'a str, name: &str) -> Option<&'a str> {
+    let head = answer.split("\r\n\r\n").next()?;
+    head.lines().filter_map(|line| line.split_once(": ")).find(|(n, _)| n.eq_ignore_ascii_case(name)).map(|(_, v)| v)
+}
+
+pub fn body(answer: &str) -> &str {
+    answer.split_once("\r\n\r\n").map_or("", |(_, body)| body)
+}
