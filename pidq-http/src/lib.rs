@@ -52,6 +52,8 @@
 
 #![forbid(unsafe_code)]
 
+pub mod database;
+
 mod answer;
 mod compress;
 mod ids;

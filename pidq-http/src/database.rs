@@ -1,0 +1,122 @@
+//! URL → SQL database: SQLite in one file by default, PostgreSQL where several replicas share one.
+//!
+//! Statements are constants that both databases understand, with `$1`, `$2` … for their arguments. Where the two must
+//! differ, the caller asks [`Database::kind`].
+
+mod connect;
+mod migrate;
+mod statement;
+
+use std::fmt;
+
+use sqlx::{Pool, Postgres, Sqlite};
+
+pub use migrate::Migration;
+pub use statement::{Arg, Row, Transaction};
+
+/// An open database. Clones share its connections.
+#[derive(Clone)]
+pub struct Database(Pools);
+
+#[derive(Clone)]
+enum Pools {
+    /// SQLite has one writer at a time. One connection that waits its turn in line is fairer than many that collide.
+    Sqlite {
+        readers: Pool<Sqlite>,
+        writer: Pool<Sqlite>,
+    },
+    Postgres(Pool<Postgres>),
+}
+
+/// Which database a URL named.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Kind {
+    /// One file, one process.
+    Sqlite,
+    /// A server that several processes share.
+    Postgres,
+}
+
+impl Database {
+    /// Opens `sqlite:data/pidq.db`, `sqlite::memory:` or `postgres://user:password@host/name`.
+    ///
+    /// A SQLite file that is missing is made, readable by its owner alone, and so is its folder.
+    pub async fn open(url: &str) -> Result<Database, DatabaseError> {
+        connect::open(url).await.map(Database)
+    }
+
+    /// Which database this is.
+    pub fn kind(&self) -> Kind {
+        match self.0 {
+            Pools::Sqlite { .. } => Kind::Sqlite,
+            Pools::Postgres(_) => Kind::Postgres,
+        }
+    }
+
+    /// Whether the database answers now.
+    pub async fn is_reachable(&self) -> bool {
+        self.rows::<(i64,)>("select cast(1 as bigint)", &[]).await.is_ok()
+    }
+
+    /// Waits for running statements and closes all connections.
+    pub async fn close(&self) {
+        match &self.0 {
+            Pools::Sqlite { readers, writer } => {
+                readers.close().await;
+                writer.close().await;
+            }
+            Pools::Postgres(pool) => pool.close().await,
+        }
+    }
+}
+
+impl fmt::Debug for Database {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Database({:?})", self.kind())
+    }
+}
+
+/// What can go wrong with a database. Never shows a URL, which may hold a password.
+#[derive(Debug)]
+pub enum DatabaseError {
+    /// The URL is not one that pidq understands.
+    Url(String),
+    /// The database cannot be opened.
+    Open(String),
+    /// A statement failed.
+    Statement(sqlx::Error),
+    /// The database was made by a newer pidq.
+    Newer {
+        /// Whose tables.
+        room: &'static str,
+        /// The version found.
+        version: i64,
+    },
+}
+
+impl DatabaseError {
+    /// Whether a row with the same key is there already.
+    pub fn is_duplicate(&self) -> bool {
+        matches!(self, DatabaseError::Statement(sqlx::Error::Database(error)) if error.is_unique_violation())
+    }
+}
+
+impl From<sqlx::Error> for DatabaseError {
+    fn from(error: sqlx::Error) -> DatabaseError {
+        DatabaseError::Statement(error)
+    }
+}
+
+impl fmt::Display for DatabaseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            DatabaseError::Url(what) | DatabaseError::Open(what) => f.write_str(what),
+            DatabaseError::Statement(error) => write!(f, "the database refused a statement: {error}"),
+            DatabaseError::Newer { room, version } => {
+                write!(f, "the tables of `{room}` are of version {version}, which this pidq does not know: update pidq")
+            }
+        }
+    }
+}
+
+impl std::error::Error for DatabaseError {}

@@ -1,0 +1,113 @@
+//! From a URL to connections, with the settings that keep what was acknowledged.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::str::FromStr;
+use std::time::Duration;
+
+use sqlx::ConnectOptions;
+use sqlx::pool::PoolOptions;
+use sqlx::postgres::PgConnectOptions;
+use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
+use sqlx::{Pool, Sqlite};
+
+use super::{DatabaseError, Pools};
+
+/// How long a request waits for a connection. Beyond it the honest answer is "unavailable".
+const WAIT: Duration = Duration::from_secs(5);
+const SQLITE_READERS: u32 = 4;
+const POSTGRES_CONNECTIONS: u32 = 10;
+
+pub(super) async fn open(url: &str) -> Result<Pools, DatabaseError> {
+    match url.split_once(':') {
+        Some(("sqlite", rest)) => open_sqlite(rest.strip_prefix("//").unwrap_or(rest)).await,
+        Some(("postgres" | "postgresql", _)) => open_postgres(url).await,
+        Some((scheme, _)) => Err(unknown_scheme(scheme)),
+        None => Err(DatabaseError::Url("the database URL has no scheme: write `sqlite:` before a path".into())),
+    }
+}
+
+fn unknown_scheme(scheme: &str) -> DatabaseError {
+    let scheme: String = scheme.chars().take(20).collect();
+    DatabaseError::Url(format!("`{scheme}:` is no database that pidq knows: use `sqlite:` or `postgres:`"))
+}
+
+async fn open_sqlite(path: &str) -> Result<Pools, DatabaseError> {
+    if path == ":memory:" {
+        return open_memory().await;
+    }
+    if path.is_empty() || path.contains('?') {
+        return Err(DatabaseError::Url("`sqlite:` needs the path of a file and takes no options".into()));
+    }
+    make_private_file(Path::new(path))
+        .map_err(|error| DatabaseError::Open(format!("cannot open the database file `{path}`: {error}")))?;
+    let options = sqlite_options().filename(path).create_if_missing(false);
+    let writer = sqlite_pool(1, options.clone()).await?;
+    let readers = sqlite_pool(SQLITE_READERS, options.pragma("query_only", "on")).await?;
+    Ok(Pools::Sqlite { readers, writer })
+}
+
+/// A database in memory is gone with its connection, so there is exactly one.
+async fn open_memory() -> Result<Pools, DatabaseError> {
+    let options = sqlite_options().in_memory(true).shared_cache(false);
+    let only = sqlite_pool(1, options).await?;
+    Ok(Pools::Sqlite { readers: only.clone(), writer: only })
+}
+
+fn sqlite_options() -> SqliteConnectOptions {
+    SqliteConnectOptions::new()
+        .busy_timeout(WAIT)
+        .foreign_keys(true)
+        .journal_mode(SqliteJournalMode::Wal)
+        // FULL: a token that was revoked stays revoked after a power cut.
+        .synchronous(SqliteSynchronous::Full)
+        .disable_statement_logging()
+}
+
+async fn sqlite_pool(connections: u32, options: SqliteConnectOptions) -> Result<Pool<Sqlite>, DatabaseError> {
+    PoolOptions::new()
+        .max_connections(connections)
+        .acquire_timeout(WAIT)
+        .idle_timeout(None)
+        .max_lifetime(None)
+        .test_before_acquire(false)
+        .connect_with(options)
+        .await
+        .map_err(|error| DatabaseError::Open(format!("cannot open the SQLite database: {error}")))
+}
+
+/// SQLite gives its journals the permissions of the file, so making the file private is enough.
+fn make_private_file(path: &Path) -> io::Result<()> {
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        make_private_folder(folder)?;
+    }
+    let mut options = fs::OpenOptions::new();
+    options.read(true).append(true).create(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path).map(drop)
+}
+
+fn make_private_folder(folder: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
+
+async fn open_postgres(url: &str) -> Result<Pools, DatabaseError> {
+    // What the parser says of a URL may quote it, so it is not passed on.
+    let options = PgConnectOptions::from_str(url)
+        .map_err(|_| DatabaseError::Url("write the URL as `postgres://user:password@host:5432/name`".into()))?
+        .application_name("pidq")
+        .disable_statement_logging();
+    let pool = PoolOptions::new()
+        .max_connections(POSTGRES_CONNECTIONS)
+        .acquire_timeout(WAIT)
+        .connect_with(options)
+        .await
+        .map_err(|error| DatabaseError::Open(format!("cannot connect to PostgreSQL: {error}")))?;
+    Ok(Pools::Postgres(pool))
+}

@@ -1,0 +1,151 @@
+//! Statements and transactions, the same for both databases.
+
+use sqlx::postgres::PgRow;
+use sqlx::sqlite::SqliteRow;
+use sqlx::{FromRow, Postgres, Sqlite};
+
+use super::{Database, DatabaseError, Pools};
+
+/// An argument of a statement.
+#[derive(Clone, Copy)]
+pub enum Arg<'a> {
+    /// A number, a time in milliseconds, or 0 and 1.
+    Int(Option<i64>),
+    /// A text.
+    Text(Option<&'a str>),
+    /// Bytes.
+    Bytes(&'a [u8]),
+}
+
+impl From<i64> for Arg<'_> {
+    fn from(value: i64) -> Self {
+        Arg::Int(Some(value))
+    }
+}
+
+impl From<Option<i64>> for Arg<'_> {
+    fn from(value: Option<i64>) -> Self {
+        Arg::Int(value)
+    }
+}
+
+impl<'a> From<&'a str> for Arg<'a> {
+    fn from(value: &'a str) -> Self {
+        Arg::Text(Some(value))
+    }
+}
+
+impl<'a> From<&'a String> for Arg<'a> {
+    fn from(value: &'a String) -> Self {
+        Arg::Text(Some(value))
+    }
+}
+
+impl<'a> From<Option<&'a str>> for Arg<'a> {
+    fn from(value: Option<&'a str>) -> Self {
+        Arg::Text(value)
+    }
+}
+
+impl<'a> From<&'a [u8]> for Arg<'a> {
+    fn from(value: &'a [u8]) -> Self {
+        Arg::Bytes(value)
+    }
+}
+
+/// A row that both databases can give: tuples of `i64`, `String`, `Vec<u8>` and options of them.
+pub trait Row: for<'r> FromRow<'r, SqliteRow> + for<'r> FromRow<'r, PgRow> + Send + Unpin {}
+
+impl<T: for<'r> FromRow<'r, SqliteRow> + for<'r> FromRow<'r, PgRow> + Send + Unpin> Row for T {}
+
+macro_rules! bound {
+    ($query:expr, $args:expr) => {{
+        let mut query = $query;
+        for arg in $args {
+            query = match *arg {
+                Arg::Int(value) => query.bind(value),
+                Arg::Text(value) => query.bind(value),
+                Arg::Bytes(value) => query.bind(value),
+            };
+        }
+        query
+    }};
+}
+
+impl Database {
+    /// Runs a statement that changes something; gives the number of rows changed.
+    pub async fn execute(&self, sql: &'static str, args: &[Arg<'_>]) -> Result<u64, DatabaseError> {
+        Ok(match &self.0 {
+            Pools::Sqlite { writer, .. } => bound!(sqlx::query(sql), args).execute(writer).await?.rows_affected(),
+            Pools::Postgres(pool) => bound!(sqlx::query(sql), args).execute(pool).await?.rows_affected(),
+        })
+    }
+
+    /// All rows of a statement that only reads.
+    pub async fn rows<T: Row>(&self, sql: &'static str, args: &[Arg<'_>]) -> Result<Vec<T>, DatabaseError> {
+        Ok(match &self.0 {
+            Pools::Sqlite { readers, .. } => bound!(sqlx::query_as(sql), args).fetch_all(readers).await?,
+            Pools::Postgres(pool) => bound!(sqlx::query_as(sql), args).fetch_all(pool).await?,
+        })
+    }
+
+    /// The first row of a statement that only reads.
+    pub async fn row<T: Row>(&self, sql: &'static str, args: &[Arg<'_>]) -> Result<Option<T>, DatabaseError> {
+        Ok(match &self.0 {
+            Pools::Sqlite { readers, .. } => bound!(sqlx::query_as(sql), args).fetch_optional(readers).await?,
+            Pools::Postgres(pool) => bound!(sqlx::query_as(sql), args).fetch_optional(pool).await?,
+        })
+    }
+
+    /// Begins a transaction that will write. Dropped without [`Transaction::commit`], it never was.
+    pub async fn begin(&self) -> Result<Transaction, DatabaseError> {
+        Ok(match &self.0 {
+            Pools::Sqlite { writer, .. } => Transaction::Sqlite(writer.begin_with("begin immediate").await?),
+            Pools::Postgres(pool) => Transaction::Postgres(pool.begin().await?),
+        })
+    }
+}
+
+/// Several statements that happen together or not at all.
+pub enum Transaction {
+    #[doc(hidden)]
+    Sqlite(sqlx::Transaction<'static, Sqlite>),
+    #[doc(hidden)]
+    Postgres(sqlx::Transaction<'static, Postgres>),
+}
+
+impl Transaction {
+    /// Runs a statement that changes something; gives the number of rows changed.
+    pub async fn execute(&mut self, sql: &'static str, args: &[Arg<'_>]) -> Result<u64, DatabaseError> {
+        Ok(match self {
+            Transaction::Sqlite(tx) => bound!(sqlx::query(sql), args).execute(&mut **tx).await?.rows_affected(),
+            Transaction::Postgres(tx) => bound!(sqlx::query(sql), args).execute(&mut **tx).await?.rows_affected(),
+        })
+    }
+
+    /// The first row of a statement.
+    pub async fn row<T: Row>(&mut self, sql: &'static str, args: &[Arg<'_>]) -> Result<Option<T>, DatabaseError> {
+        Ok(match self {
+            Transaction::Sqlite(tx) => bound!(sqlx::query_as(sql), args).fetch_optional(&mut **tx).await?,
+            Transaction::Postgres(tx) => bound!(sqlx::query_as(sql), args).fetch_optional(&mut **tx).await?,
+        })
+    }
+
+    /// Runs the statements of a migration: several, without arguments.
+    pub(super) async fn run_all(&mut self, sql: &'static str) -> Result<(), DatabaseError> {
+        match self {
+            Transaction::Sqlite(tx) => sqlx::raw_sql(sql).execute(&mut **tx).await.map(drop)?,
+            Transaction::Postgres(tx) => sqlx::raw_sql(sql).execute(&mut **tx).await.map(drop)?,
+        }
+        Ok(())
+    }
+
+    /// Makes the changes last.
+    pub async fn commit(self) -> Result<(), DatabaseError> {
+        match self {
+            Transaction::Sqlite(tx) => tx.commit().await?,
+            Transaction::Postgres(tx) => tx.commit().await?,
+        }
+        Ok(())
+    }
+}

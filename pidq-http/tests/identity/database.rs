@@ -1,0 +1,107 @@
+//! URLs, files and migrations.
+
+use std::os::unix::fs::MetadataExt;
+
+use pidq_http::database::{Database, DatabaseError, Migration};
+use tempfile::TempDir;
+
+use crate::databases::{on_each, open, sqlite_url};
+
+const FIRST: Migration = Migration { version: 1, sql: "create table a (x bigint not null); insert into a values (7);" };
+const SECOND: Migration = Migration { version: 2, sql: "insert into a values (8);" };
+
+async fn refusal(url: &str) -> String {
+    Database::open(url).await.err().map(|error| error.to_string()).unwrap_or_else(|| panic!("`{url}` was accepted"))
+}
+
+#[tokio::test]
+async fn a_bad_url_is_refused_with_advice() {
+    for (url, advice) in [
+        ("", "has no scheme"),
+        ("data/pidq.db", "write `sqlite:` before a path"),
+        ("mysql://a/b", "`mysql:` is no database that pidq knows: use `sqlite:` or `postgres:`"),
+        ("sqlite:", "needs the path of a file"),
+        ("sqlite:a.db?mode=ro", "takes no options"),
+        ("postgres://u:canary@:x/y", "postgres://user:password@host:5432/name"),
+        ("sqlite:/proc/none/a.db", "cannot open the database file"),
+    ] {
+        let message = refusal(url).await;
+        assert!(message.contains(advice), "{url}: {message}");
+        assert!(!message.contains("canary"), "{message}");
+    }
+}
+
+#[tokio::test]
+async fn a_database_file_is_for_its_owner_alone() {
+    let folder = TempDir::new().unwrap();
+    let database = open(&sqlite_url(&folder)).await;
+    database.migrate("test", &[FIRST]).await.unwrap();
+    for entry in std::fs::read_dir(folder.path().join("data")).unwrap() {
+        let entry = entry.unwrap();
+        assert_eq!(entry.metadata().unwrap().mode() & 0o777, 0o600, "{:?}", entry.file_name());
+    }
+}
+
+#[tokio::test]
+async fn sqlite_keeps_what_it_acknowledged() {
+    let folder = TempDir::new().unwrap();
+    let mut tx = open(&sqlite_url(&folder)).await.begin().await.unwrap();
+    assert_eq!(tx.row::<(String,)>("pragma journal_mode", &[]).await.unwrap().unwrap().0, "wal");
+    assert_eq!(tx.row::<(i64,)>("pragma synchronous", &[]).await.unwrap().unwrap().0, 2);
+    assert_eq!(tx.row::<(i64,)>("pragma foreign_keys", &[]).await.unwrap().unwrap().0, 1);
+}
+
+#[tokio::test]
+async fn a_database_in_memory_is_one_database() {
+    let database = open("sqlite::memory:").await;
+    database.migrate("test", &[FIRST]).await.unwrap();
+    assert_eq!(database.rows::<(i64,)>("select x from a", &[]).await.unwrap(), [(7,)]);
+}
+
+#[tokio::test]
+async fn each_migration_is_applied_once() {
+    on_each(async |database: Database| {
+        database.migrate("test", &[FIRST]).await.unwrap();
+        database.migrate("test", &[FIRST, SECOND]).await.unwrap();
+        database.migrate("test", &[FIRST, SECOND]).await.unwrap();
+        assert_eq!(database.rows::<(i64,)>("select x from a order by x", &[]).await.unwrap(), [(7,), (8,)]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn tables_of_a_newer_version_are_not_touched() {
+    on_each(async |database: Database| {
+        database.migrate("test", &[FIRST, SECOND]).await.unwrap();
+        let refused = database.migrate("test", &[FIRST]).await;
+        assert!(matches!(refused, Err(DatabaseError::Newer { version: 2, .. })), "{refused:?}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn replicas_that_start_together_migrate_once() {
+    on_each(async |database: Database| {
+        let starts = (0..8).map(|_| {
+            let database = database.clone();
+            tokio::spawn(async move { database.migrate("test", &[FIRST, SECOND]).await })
+        });
+        for start in starts.collect::<Vec<_>>() {
+            start.await.unwrap().unwrap();
+        }
+        assert_eq!(database.rows::<(i64,)>("select x from a order by x", &[]).await.unwrap(), [(7,), (8,)]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_transaction_that_is_dropped_never_was() {
+    on_each(async |database: Database| {
+        database.migrate("test", &[FIRST]).await.unwrap();
+        let mut tx = database.begin().await.unwrap();
+        tx.execute("insert into a values ($1)", &[9.into()]).await.unwrap();
+        drop(tx);
+        assert_eq!(database.rows::<(i64,)>("select x from a", &[]).await.unwrap(), [(7,)]);
+    })
+    .await;
+}
