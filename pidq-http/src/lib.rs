@@ -52,6 +52,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod auth;
 pub mod database;
 
 mod answer;

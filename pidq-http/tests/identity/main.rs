@@ -2,5 +2,15 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod accounts;
+mod bearer;
+mod canaries;
 mod database;
 mod databases;
+mod grants;
+mod logins;
+mod metadata;
+mod refresh;
+mod revocation;
+mod token;
+mod world;

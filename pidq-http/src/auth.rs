@@ -1,0 +1,148 @@
+//! Who is calling, and what they may do: accounts, clients, tokens, grants and sign-on.
+//!
+//! Plain data in, plain data out: nothing in here knows a connection, a route or a header type.
+
+mod accounts;
+mod audit;
+mod bearer;
+mod caller;
+mod clients;
+mod endpoint;
+mod grants;
+mod moment;
+mod password;
+mod secret;
+mod sessions;
+mod setup;
+mod throttle;
+
+use std::fmt;
+use std::time::Duration;
+
+use crate::database::{Database, DatabaseError, Migration};
+use password::Passwords;
+use throttle::Throttle;
+
+pub use accounts::{Account, NewUser, ROLES, Role};
+pub use bearer::AuthError;
+pub use caller::{Caller, Subject};
+pub use clients::{Client, GrantType, NewClient, SCOPES};
+pub use endpoint::{
+    LARGEST_BODY, OAuthReply, OAuthRequest, authorization_server_metadata, introspection_endpoint,
+    protected_resource_metadata, revocation_endpoint, token_endpoint,
+};
+pub use grants::{DefaultAccess, Grant, Right, Rights};
+pub use moment::Moment;
+pub use password::{HashCost, check_password};
+pub use secret::Secret;
+pub use setup::{FirstStart, Made};
+pub use throttle::{Network, ThrottleLimits};
+
+const MIGRATIONS: &[Migration] = &[Migration { version: 1, sql: include_str!("../migrations/identity_1.sql") }];
+
+/// What an administrator decides about accounts and tokens.
+#[derive(Clone, Debug)]
+pub struct IdentityOptions {
+    /// The address of the service without a slash at its end. It is the issuer of its tokens.
+    pub base_url: String,
+    /// Whether the password grant is offered at all. RFC 9700 advises against it; the service's contract asks for it.
+    pub password_grant: bool,
+    /// How long an access token lives.
+    pub access_life: Duration,
+    /// How long a refresh token lives that nobody uses.
+    pub refresh_idle: Duration,
+    /// How long a login lives, however often it is refreshed.
+    pub login_life: Duration,
+    /// How long a refresh may be repeated because its answer was lost. Zero turns that off.
+    pub refresh_grace: Duration,
+    /// What those of a tenant may do to its jobs without a grant.
+    pub default_access: DefaultAccess,
+    /// How much work a password is.
+    pub hash_cost: HashCost,
+    /// How often passwords may be tried.
+    pub throttle: ThrottleLimits,
+}
+
+impl IdentityOptions {
+    /// The defaults, for a service at this address.
+    pub fn at(base_url: &str) -> IdentityOptions {
+        const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+        IdentityOptions {
+            base_url: base_url.trim_end_matches('/').to_owned(),
+            password_grant: true,
+            access_life: Duration::from_secs(3600),
+            refresh_idle: 14 * DAY,
+            login_life: 30 * DAY,
+            refresh_grace: Duration::from_secs(10),
+            default_access: DefaultAccess::TenantReads,
+            hash_cost: HashCost::default(),
+            throttle: ThrottleLimits::default(),
+        }
+    }
+}
+
+/// All that is known of users, clients, their tokens and their rights.
+pub struct Identities {
+    database: Database,
+    options: IdentityOptions,
+    passwords: Passwords,
+    throttle: Throttle,
+}
+
+impl Identities {
+    /// Makes the tables where they are missing.
+    pub async fn open(database: Database, options: IdentityOptions) -> Result<Identities, IdentityError> {
+        database.migrate("identity", MIGRATIONS).await?;
+        let passwords = Passwords::new(options.hash_cost)?;
+        let throttle = Throttle::new(options.throttle);
+        Ok(Identities { database, options, passwords, throttle })
+    }
+
+    /// What was decided about accounts and tokens.
+    pub fn options(&self) -> &IdentityOptions {
+        &self.options
+    }
+
+    /// How many passwords were hashed since the start.
+    pub fn hash_runs(&self) -> u64 {
+        self.passwords.runs()
+    }
+}
+
+/// What can go wrong with accounts. Never shows a secret.
+#[derive(Debug)]
+pub enum IdentityError {
+    /// The database does not answer or does not agree.
+    Database(DatabaseError),
+    /// Too many passwords wait to be hashed.
+    Busy,
+    /// The system gives no random bytes.
+    NoRandomness,
+    /// A value is not accepted, and why.
+    Refused(String),
+    /// Somebody of that name exists.
+    Exists(String),
+    /// Nobody of that name exists.
+    Unknown(String),
+}
+
+impl From<DatabaseError> for IdentityError {
+    fn from(error: DatabaseError) -> IdentityError {
+        IdentityError::Database(error)
+    }
+}
+
+impl fmt::Display for IdentityError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            IdentityError::Database(error) => error.fmt(f),
+            IdentityError::Busy => f.write_str("too many passwords are being checked: try again"),
+            IdentityError::NoRandomness => f.write_str("the system gives no random bytes"),
+            IdentityError::Refused(what) => f.write_str(what),
+            IdentityError::Exists(name) => write!(f, "`{name}` exists already"),
+            IdentityError::Unknown(name) => write!(f, "`{name}` is not known"),
+        }
+    }
+}
+
+impl std::error::Error for IdentityError {}

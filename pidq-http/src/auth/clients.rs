@@ -1,0 +1,213 @@
+//! Clients: the programs that may ask for tokens.
+
+use super::accounts::{exists_or, searchable, word};
+use super::secret::{Secret, fingerprint, fresh_id, same};
+use super::{Identities, IdentityError, Moment, audit};
+
+/// All scopes that a client may hold. `introspection` lets it ask about the tokens of other clients.
+pub const SCOPES: &[&str] = &["read", "write", "introspection"];
+
+/// A way to get a token.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum GrantType {
+    /// A user's name and password.
+    Password,
+    /// A refresh token.
+    RefreshToken,
+    /// The client for itself.
+    ClientCredentials,
+}
+
+/// Each grant with its name on the wire.
+pub(crate) const GRANT_TYPES: [(GrantType, &str); 3] = [
+    (GrantType::Password, "password"),
+    (GrantType::RefreshToken, "refresh_token"),
+    (GrantType::ClientCredentials, "client_credentials"),
+];
+
+impl GrantType {
+    /// The grant of this name.
+    pub fn named(name: &str) -> Option<GrantType> {
+        GRANT_TYPES.iter().find(|row| row.1 == name).map(|row| row.0)
+    }
+
+    /// Its name on the wire.
+    pub fn name(self) -> &'static str {
+        GRANT_TYPES.iter().find(|row| row.0 == self).map_or("", |row| row.1)
+    }
+}
+
+/// A client to be made.
+#[derive(Clone)]
+pub struct NewClient<'a> {
+    /// Its id; a random one where none is given.
+    pub id: Option<&'a str>,
+    /// For people.
+    pub title: &'a str,
+    /// Whose users it serves; those of all tenants where none is given.
+    pub tenant: Option<&'a str>,
+    /// Its secret; a random one where none is given.
+    pub secret: Option<&'a str>,
+    /// The ways to a token that it may use.
+    pub grant_types: &'a [GrantType],
+    /// The most that its tokens are good for; of [`SCOPES`].
+    pub scopes: &'a [&'a str],
+}
+
+/// A client as an administrator sees one.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Client {
+    /// Never changes.
+    pub id: String,
+    /// For people.
+    pub title: String,
+    /// Whose users it serves.
+    pub tenant: Option<String>,
+    /// The ways to a token that it may use.
+    pub grant_types: Vec<GrantType>,
+    /// The most that its tokens are good for.
+    pub scopes: Vec<String>,
+    /// Whether it is shut out.
+    pub is_disabled: bool,
+}
+
+const INSERT: &str = "insert into clients (id, title, tenant, secret, grant_types, scopes, created_at)
+  values ($1, $2, $3, $4, $5, $6, $7)";
+const LIST: &str = "select id, title, tenant, secret, grant_types, scopes, disabled_at from clients order by id";
+const BY_ID: &str = "select id, title, tenant, secret, grant_types, scopes, disabled_at from clients where id = $1";
+const COUNT: &str = "select count(*) from clients";
+const SET_SECRET: &str = "update clients set secret = $2 where id = $1";
+const SET_DISABLED: &str = "update clients set disabled_at = $2 where id = $1";
+const DELETE: &str = "delete from clients where id = $1";
+
+/// A secret of a client that was chosen by a person is refused below this: it is stored with a fast hash.
+const SHORTEST_SECRET: usize = 32;
+/// Compared with what is sent for a client that does not exist. No text has this fingerprint.
+const NO_FINGERPRINT: &str = "-------------------------------------------";
+
+type Row = (String, String, Option<String>, String, String, String, Option<i64>);
+
+impl Identities {
+    /// Makes a client and tells its secret, which is not stored.
+    pub async fn create_client(&self, new: NewClient<'_>, now: Moment) -> Result<(Client, Secret), IdentityError> {
+        let client = checked(&new)?;
+        let secret = secret_of(&new)?;
+        let grants: Vec<&str> = client.grant_types.iter().map(|grant| grant.name()).collect();
+        let (hash, grants, scopes) = (secret.fingerprint(), grants.join(" "), client.scopes.join(" "));
+        let args = [
+            (&client.id).into(),
+            (&client.title).into(),
+            client.tenant.as_deref().into(),
+            (&hash).into(),
+            (&grants).into(),
+            (&scopes).into(),
+            now.0.into(),
+        ];
+        self.database.execute(INSERT, &args).await.map_err(|error| exists_or(error, &client.id))?;
+        audit::changed("client-created", &client.id);
+        Ok((client, secret))
+    }
+
+    /// All clients, by id.
+    pub async fn clients(&self) -> Result<Vec<Client>, IdentityError> {
+        let rows = self.database.rows::<Row>(LIST, &[]).await?;
+        Ok(rows.into_iter().map(|row| client(row).0).collect())
+    }
+
+    /// How many clients there are.
+    pub async fn client_count(&self) -> Result<i64, IdentityError> {
+        Ok(self.database.row::<(i64,)>(COUNT, &[]).await?.map_or(0, |row| row.0))
+    }
+
+    /// Gives a client another secret and tells it. The old one is worth nothing at once; tokens stay.
+    pub async fn rotate_secret(&self, id: &str) -> Result<Secret, IdentityError> {
+        let secret = Secret::mint(SECRET_PREFIX)?;
+        let changed = self.database.execute(SET_SECRET, &[id.into(), (&secret.fingerprint()).into()]).await?;
+        found(changed, id, "secret-rotated")?;
+        Ok(secret)
+    }
+
+    /// Shuts a client and all its tokens out at once.
+    pub async fn disable_client(&self, id: &str, now: Moment) -> Result<(), IdentityError> {
+        let changed = self.database.execute(SET_DISABLED, &[id.into(), now.0.into()]).await?;
+        found(changed, id, "client-disabled")?;
+        self.end_logins_of_client(id, now).await
+    }
+
+    /// Lets a client in again. Its old tokens stay dead.
+    pub async fn enable_client(&self, id: &str) -> Result<(), IdentityError> {
+        let changed = self.database.execute(SET_DISABLED, &[id.into(), None::<i64>.into()]).await?;
+        found(changed, id, "client-enabled")
+    }
+
+    /// Removes a client and all its tokens.
+    pub async fn delete_client(&self, id: &str) -> Result<(), IdentityError> {
+        found(self.database.execute(DELETE, &[id.into()]).await?, id, "client-deleted")
+    }
+
+    /// The client, if the secret is its own. One that does not exist costs the same work.
+    pub(crate) async fn client_with(&self, id: &str, secret: &str) -> Result<Option<Client>, IdentityError> {
+        let row = self.database.row::<Row>(BY_ID, &[(&searchable(id)).into()]).await?.map(client);
+        let stored = row.as_ref().map_or(NO_FINGERPRINT, |row| &row.1);
+        let is_right = same(stored, &fingerprint(secret));
+        Ok(row.map(|row| row.0).filter(|client| is_right && !client.is_disabled))
+    }
+}
+
+const SECRET_PREFIX: &str = "pidq_cs_";
+
+fn found(changed: u64, id: &str, event: &'static str) -> Result<(), IdentityError> {
+    if changed == 0 {
+        return Err(IdentityError::Unknown(id.to_owned()));
+    }
+    audit::changed(event, id);
+    Ok(())
+}
+
+fn secret_of(new: &NewClient<'_>) -> Result<Secret, IdentityError> {
+    match new.secret {
+        None => Secret::mint(SECRET_PREFIX),
+        Some(secret) if secret.len() < SHORTEST_SECRET || secret.len() > 1024 => {
+            Err(IdentityError::Refused(format!("a client secret has {SHORTEST_SECRET} to 1024 random characters")))
+        }
+        Some(secret) => Ok(secret.to_owned().into()),
+    }
+}
+
+fn checked(new: &NewClient<'_>) -> Result<Client, IdentityError> {
+    let id = match new.id {
+        Some(id) => word("client id", id)?.to_owned(),
+        None => fresh_id("c_")?,
+    };
+    let tenant = new.tenant.map(|tenant| word("tenant", tenant).map(str::to_owned)).transpose()?;
+    if tenant.is_none() && new.grant_types.contains(&GrantType::ClientCredentials) {
+        return Err(IdentityError::Refused("`client_credentials` needs a tenant: whose jobs would it see?".into()));
+    }
+    Ok(Client {
+        id,
+        title: new.title.to_owned(),
+        tenant,
+        grant_types: new.grant_types.to_vec(),
+        scopes: new.scopes.iter().map(|scope| known_scope(scope)).collect::<Result<_, _>>()?,
+        is_disabled: false,
+    })
+}
+
+fn known_scope(scope: &str) -> Result<String, IdentityError> {
+    if SCOPES.contains(&scope) {
+        return Ok(scope.to_owned());
+    }
+    Err(IdentityError::Refused(format!("`{scope}` is no scope: use some of {}", SCOPES.join(", "))))
+}
+
+fn client((id, title, tenant, secret, grants, scopes, disabled_at): Row) -> (Client, String) {
+    let client = Client {
+        id,
+        title,
+        tenant,
+        grant_types: grants.split_whitespace().filter_map(GrantType::named).collect(),
+        scopes: scopes.split_whitespace().map(str::to_owned).collect(),
+        is_disabled: disabled_at.is_some(),
+    };
+    (client, secret)
+}

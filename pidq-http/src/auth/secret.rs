@@ -1,0 +1,56 @@
+//! Random secrets, and the fingerprints that are stored in their place.
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use secrecy::{ExposeSecret, SecretString};
+use sha2::{Digest, Sha256};
+use subtle::ConstantTimeEq;
+
+use super::IdentityError;
+
+/// A token, a client's secret or a password that was made for somebody. Shown to its owner once, then forgotten.
+#[derive(Clone)]
+pub struct Secret(SecretString);
+
+impl Secret {
+    /// 256 random bits behind a prefix, by which scanners find secrets that leaked.
+    pub(crate) fn mint(prefix: &str) -> Result<Secret, IdentityError> {
+        Ok(Secret(format!("{prefix}{}", URL_SAFE_NO_PAD.encode(random::<32>()?)).into()))
+    }
+
+    /// The text itself. To be written to its owner, and nowhere else.
+    pub fn expose(&self) -> &str {
+        self.0.expose_secret()
+    }
+
+    pub(crate) fn fingerprint(&self) -> String {
+        fingerprint(self.expose())
+    }
+}
+
+impl From<String> for Secret {
+    fn from(text: String) -> Secret {
+        Secret(text.into())
+    }
+}
+
+/// What is stored of a random secret. A fast hash is enough: nobody guesses 256 bits.
+pub(crate) fn fingerprint(secret: &str) -> String {
+    URL_SAFE_NO_PAD.encode(Sha256::digest(secret))
+}
+
+/// Compares fingerprints; the time tells nothing.
+pub(crate) fn same(left: &str, right: &str) -> bool {
+    left.as_bytes().ct_eq(right.as_bytes()).into()
+}
+
+/// An id that nobody can guess and that sorts nowhere in particular.
+pub(crate) fn fresh_id(prefix: &str) -> Result<String, IdentityError> {
+    Ok(format!("{prefix}{}", URL_SAFE_NO_PAD.encode(random::<15>()?)))
+}
+
+pub(crate) fn random<const N: usize>() -> Result<[u8; N], IdentityError> {
+    let mut bytes = [0; N];
+    getrandom::fill(&mut bytes).map_err(|_| IdentityError::NoRandomness)?;
+    Ok(bytes)
+}

@@ -1,0 +1,160 @@
+//! What an administrator does with users and clients.
+
+use pidq_http::auth::{FirstStart, GrantType, IdentityError, NewClient, NewUser, check_password};
+
+use crate::world::{BY_PASSWORD, CLIENT, LOGIN, PASSWORD, SECRET, World, check};
+
+fn user(login: &str) -> NewUser<'_> {
+    NewUser { login, password: Some(PASSWORD), tenant: "acme", role: "editor", groups: &[], sso_only: false }
+}
+
+fn client(id: &str) -> NewClient<'_> {
+    NewClient { id: Some(id), title: id, tenant: None, secret: None, grant_types: &[], scopes: &["read"] }
+}
+
+#[test]
+fn a_password_is_long_enough_and_not_among_the_first_that_are_tried() {
+    let sentence = "x".repeat(1024);
+    for good in ["blue valve", "äöüßäöüß", "        ", &sentence] {
+        assert!(check_password(good).is_ok(), "{good}");
+    }
+    let too_long = "x".repeat(1025);
+    for bad in ["", "1234567", "äöüßäöü", "password", "PassWord", "123456789", "qwertyuiop", "trustno1", &too_long]
+    {
+        assert!(check_password(bad).is_err(), "{bad}");
+    }
+}
+
+#[tokio::test]
+async fn users_are_listed_by_login() {
+    check(async |world: World| {
+        world.user("Zoe@Example.com", "globex", "admin", &["a", "b"]).await;
+        world.identities.disable_user("zoe@example.com", world.now).await.unwrap();
+        let users = world.identities.users().await.unwrap();
+        let seen: Vec<_> =
+            users.iter().map(|user| (user.login.as_str(), user.role.as_str(), user.is_disabled)).collect();
+        assert_eq!(seen, [(LOGIN, "editor", false), ("zoe@example.com", "admin", true)]);
+        assert_eq!(users[1].groups, ["a", "b"]);
+        world.identities.delete_user("zoe@example.com").await.unwrap();
+        assert_eq!(world.identities.user_count().await.unwrap(), 1);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_cannot_be_a_user_or_a_client_is_refused() {
+    check(async |world: World| {
+        let create = async |user| world.identities.create_user(user, world.now).await;
+        assert!(matches!(create(user("Engineer@Example.com")).await, Err(IdentityError::Exists(_))));
+        for bad in [
+            user(""),
+            user("two words"),
+            NewUser { role: "king", ..user("a") },
+            NewUser { tenant: "", ..user("a") },
+            NewUser { groups: &["two words"], ..user("a") },
+            NewUser { password: Some("short"), ..user("a") },
+        ] {
+            assert!(matches!(create(bad).await, Err(IdentityError::Refused(_))));
+        }
+        let create = async |client| world.identities.create_client(client, world.now).await.map(drop);
+        assert!(matches!(create(client(CLIENT)).await, Err(IdentityError::Exists(_))));
+        for bad in [
+            client("two words"),
+            NewClient { scopes: &["everything"], ..client("a") },
+            NewClient { secret: Some("short"), ..client("a") },
+            NewClient { grant_types: &[GrantType::ClientCredentials], ..client("a") },
+        ] {
+            assert!(matches!(create(bad).await, Err(IdentityError::Refused(_))));
+        }
+        for gone in [
+            world.identities.disable_user("nobody", world.now).await,
+            world.identities.set_password("nobody", PASSWORD, world.now).await,
+            world.identities.disable_client("nobody", world.now).await,
+            world.identities.delete_client("nobody").await,
+        ] {
+            assert!(matches!(gone, Err(IdentityError::Unknown(_))), "{gone:?}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_secret_is_shown_once_and_is_made_up_where_none_is_given() {
+    check(async |world: World| {
+        let (made, secret) = world.identities.create_client(client("a"), world.now).await.unwrap();
+        assert!(secret.expose().starts_with("pidq_cs_") && secret.expose().len() == 8 + 43);
+        let other = NewClient { id: None, ..client("b") };
+        let (other, _) = world.identities.create_client(other, world.now).await.unwrap();
+        assert!(other.id.starts_with("c_"));
+        let ids: Vec<_> = world.identities.clients().await.unwrap().into_iter().map(|client| client.id).collect();
+        assert!(ids.contains(&made.id) && ids.contains(&other.id) && ids.contains(&CLIENT.to_owned()));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_role_that_changes_ends_the_tokens_it_allowed() {
+    check(async |world: World| {
+        let login = world.log_in().await;
+        world.identities.set_role(LOGIN, "viewer", world.now).await.unwrap();
+        assert!(!world.is_good(&login.access()).await);
+        assert_eq!(world.log_in().await.field("scope"), "read");
+        assert!(world.identities.set_role(LOGIN, "king", world.now).await.is_err());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_user_who_is_deleted_is_gone_with_all_tokens() {
+    check(async |world: World| {
+        let login = world.log_in().await;
+        world.identities.delete_user(LOGIN).await.unwrap();
+        assert!(!world.is_good(&login.access()).await);
+        assert_eq!(world.token(BY_PASSWORD).await.error(), (400, "invalid_grant"));
+        let left = world.database.row::<(i64,)>("select count(*) from families", &[]).await.unwrap();
+        assert_eq!(left, Some((0,)));
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_first_start_makes_a_way_in_once() {
+    let first = FirstStart {
+        tenant: "acme",
+        login: "admin@example.com",
+        password: None,
+        client_id: "first",
+        client_secret: Some(SECRET),
+    };
+    crate::databases::on_each(async |database| {
+        let mut options = pidq_http::auth::IdentityOptions::at("https://pidq.example");
+        options.hash_cost = crate::world::CHEAP;
+        let identities = std::sync::Arc::new(pidq_http::auth::Identities::open(database, options).await.unwrap());
+        let now = pidq_http::auth::Moment::now();
+        let starts = (0..5).map(|_| {
+            let identities = identities.clone();
+            tokio::spawn(async move { identities.first_start(first, now).await.unwrap() })
+        });
+        let mut made = Vec::new();
+        for start in starts.collect::<Vec<_>>() {
+            made.extend(start.await.unwrap());
+        }
+        assert_eq!(made.len(), 1);
+        assert!(made[0].client_secret.is_none());
+        let password = made[0].password.as_ref().unwrap().expose();
+        let body = format!(
+            "grant_type=password&username=admin@example.com&password={password}&client_id=first&client_secret={SECRET}"
+        );
+        let request = pidq_http::auth::OAuthRequest {
+            content_type: Some(crate::world::FORM),
+            authorization: &[],
+            query: None,
+            body: body.as_bytes(),
+            address: crate::world::HOME.parse().unwrap(),
+            now,
+        };
+        assert_eq!(pidq_http::auth::token_endpoint(&identities, request).await.status, 200);
+        assert!(identities.first_start(first, now).await.unwrap().is_none());
+    })
+    .await;
+}

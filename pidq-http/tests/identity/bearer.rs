@@ -1,0 +1,102 @@
+//! `Authorization: Bearer`: who is calling, and what the caller is told.
+
+use pidq_http::auth::AuthError;
+
+use crate::world::{LOGIN, World, check};
+
+const INVALID: &str = r#"Bearer realm="pidq", error="invalid_token", error_description="The access token is invalid.""#;
+
+#[tokio::test]
+async fn a_token_names_its_caller() {
+    check(async |world: World| {
+        world.identities.set_groups(LOGIN, &["process", "unit-7"]).await.unwrap();
+        let caller = world.caller(&world.log_in().await.access()).await.unwrap();
+        assert!(caller.subject.as_str().starts_with("user:u_"));
+        assert_eq!(caller.tenant, "acme");
+        assert_eq!(caller.scopes, ["read", "write"]);
+        assert_eq!(caller.groups, ["process", "unit-7"]);
+        assert_eq!(caller.name, LOGIN);
+        assert_eq!(caller.client_id.as_deref(), Some("desk"));
+        assert!(!caller.is_admin);
+        let alone = world.token("grant_type=client_credentials").await.access();
+        let alone = world.caller(&alone).await.unwrap();
+        assert_eq!((alone.subject.as_str(), alone.tenant.as_str()), ("client:desk", "acme"));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn headers_are_read_as_the_rfc_wants_it() {
+    check(async |world: World| {
+        let token = world.log_in().await.access();
+        let bare = r#"Bearer realm="pidq""#;
+        let authenticate = async |headers: &[&str]| {
+            let found = world.identities.authenticate(headers, world.now).await;
+            found.map(drop).map_err(|error| (error.status(), error.challenge(None)))
+        };
+        for scheme in ["Bearer", "bearer", "BEARER"] {
+            assert_eq!(authenticate(&[&format!("{scheme} {token}")]).await, Ok(()), "{scheme}");
+        }
+        for (header, status, challenge) in [
+            ("Basic abc".to_owned(), 401, bare),
+            (token.clone(), 401, bare),
+            (String::new(), 401, bare),
+            ("Bearer".to_owned(), 401, INVALID),
+            (format!("Bearer {token} x"), 401, INVALID),
+            (format!("Bearer {token}x"), 401, INVALID),
+            (format!("Bearer {}", &token[1..]), 401, INVALID),
+            ("Bearer a.b.c".to_owned(), 401, INVALID),
+        ] {
+            let expected = Err((status, Some(challenge.to_owned())));
+            assert_eq!(authenticate(&[&header]).await, expected, "{header}");
+        }
+        assert_eq!(authenticate(&[]).await, Err((401, Some(bare.to_owned()))));
+        let twice = format!("Bearer {token}");
+        assert_eq!(authenticate(&[&twice, &twice]).await, Err((400, None)));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_token_lives_an_hour() {
+    check(async |world: World| {
+        let token = world.log_in().await.access();
+        assert!(world.later(3599).is_good(&token).await);
+        let expired =
+            r#"Bearer realm="pidq", error="invalid_token", error_description="The access token has expired.""#;
+        assert_eq!(world.later(3600).caller(&token).await, Err(expired.to_owned()));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_caller_needs_the_scope() {
+    check(async |world: World| {
+        world.user("guest", "acme", "viewer", &[]).await;
+        let caller = world.caller_as("guest").await;
+        caller.require("read").unwrap();
+        let error = caller.require("write").unwrap_err();
+        assert_eq!((error.status(), error.code()), (403, "insufficient-scope"));
+        let metadata = "https://pidq.example/.well-known/oauth-protected-resource";
+        let challenge = format!(
+            r#"Bearer realm="pidq", error="insufficient_scope", scope="write", resource_metadata="{metadata}""#
+        );
+        assert_eq!(error.challenge(Some(metadata)), Some(challenge));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_database_that_is_gone_is_no_reason_to_refuse_a_token() {
+    check(async |world: World| {
+        let token = world.log_in().await.access();
+        world.database.close().await;
+        let found = world.identities.authenticate(&[&format!("Bearer {token}")], world.now).await;
+        let error = found.unwrap_err();
+        assert!(matches!(error, AuthError::Unavailable(_)), "{error:?}");
+        assert_eq!((error.status(), error.challenge(None)), (503, None));
+        let reply = world.token("grant_type=client_credentials").await;
+        assert_eq!(reply.error(), (503, "temporarily_unavailable"));
+    })
+    .await;
+}

@@ -1,0 +1,245 @@
+//! `POST /o/token/`: what is a request, and who the client is.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use pidq_http::auth::{GrantType, OAuthRequest};
+
+use crate::world::{AS_CLIENT, BY_PASSWORD, CLIENT, FORM, SECRET, World, check, check_with};
+
+fn basic(id: &str, secret: &str) -> String {
+    format!("Basic {}", STANDARD.encode(format!("{id}:{secret}")))
+}
+
+#[tokio::test]
+async fn a_password_gives_a_pair_with_the_fields_in_order() {
+    check(async |world: World| {
+        let reply = world.log_in().await;
+        let (access, refresh) = (reply.access(), reply.refresh());
+        let expected = format!(
+            r#"{{"access_token":"{access}","token_type":"Bearer","expires_in":3600,"refresh_token":"{refresh}","scope":"read write"}}"#
+        );
+        assert_eq!(reply.text, expected);
+        assert!(access.starts_with("pidq_at_") && access.len() == 8 + 43, "{access}");
+        assert!(refresh.starts_with("pidq_rt_") && refresh.len() == 8 + 43, "{refresh}");
+        assert_eq!(reply.header("Content-Type"), Some("application/json"));
+        assert_eq!(reply.header("Cache-Control"), Some("no-store"));
+        assert_eq!(reply.header("Pragma"), Some("no-cache"));
+        assert_eq!(reply.headers.len(), 3);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn exactly_the_scope_that_was_asked_for_is_given() {
+    check(async |world: World| {
+        for (asked, given) in [
+            ("", "read write"),
+            ("&scope=", "read write"),
+            ("&scope=read", "read"),
+            ("&scope=write+read", "write read"),
+            ("&scope=read++read", "read"),
+        ] {
+            assert_eq!(world.token(&format!("{BY_PASSWORD}{asked}")).await.field("scope"), given, "{asked}");
+        }
+        for asked in ["admin", "read+admin", "introspection", "READ"] {
+            let reply = world.token(&format!("{BY_PASSWORD}&scope={asked}")).await;
+            assert_eq!(reply.error(), (400, "invalid_scope"), "{asked}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_role_bounds_the_scope() {
+    check(async |world: World| {
+        world.user("guest", "acme", "viewer", &[]).await;
+        let form = "grant_type=password&username=guest&password=blue+valve%2C+open";
+        assert_eq!(world.token(form).await.field("scope"), "read");
+        assert_eq!(world.token(&format!("{form}&scope=write")).await.error(), (400, "invalid_scope"));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_is_no_request_is_refused_by_name() {
+    check(async |world: World| {
+        let thirty_three: String = (0..33).map(|n| format!("&p{n}=1")).collect();
+        for (form, words) in [
+            ("", "Parameter grant_type is missing or empty."),
+            ("grant_type=", "Parameter grant_type is missing or empty."),
+            ("grant_type", "Parameter grant_type is missing or empty."),
+            ("grant_type=password", "Parameter username is missing or empty."),
+            ("grant_type=password&username=", "Parameter username is missing or empty."),
+            ("grant_type=password&username=a", "Parameter password is missing or empty."),
+            ("grant_type=refresh_token", "Parameter refresh_token is missing or empty."),
+            ("grant_type=password&grant_type=password", "Parameter grant_type is repeated."),
+            ("grant_type=password&scope=&scope=read", "Parameter scope is repeated."),
+            ("grant_type=password&x-%3Cb%3E=1&x-%3Cb%3E=1", "Parameter of another name is repeated."),
+            ("grant_type=%zz", "The body is not a form in UTF-8."),
+            ("grant_type=%f", "The body is not a form in UTF-8."),
+            ("grant_type=%ff", "The body is not a form in UTF-8."),
+            (&thirty_three[1..], "There are more than 32 parameters."),
+        ] {
+            let reply = world.token(form).await;
+            assert_eq!(reply.error(), (400, "invalid_request"), "{form}");
+            assert_eq!(reply.field("error_description"), words, "{form}");
+        }
+        for form in ["grant_type=authorization_code&code=1", "grant_type=Password"] {
+            assert_eq!(world.token(form).await.error(), (400, "unsupported_grant_type"), "{form}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_form_comes_in_the_body_as_a_form() {
+    check(async |world: World| {
+        let body = format!("{BY_PASSWORD}&{AS_CLIENT}");
+        let good = world.request(&body);
+        let charset = "application/x-www-form-urlencoded; charset=UTF-8";
+        let upper = "Application/X-WWW-Form-Urlencoded;charset=\"utf-8\"";
+        for content_type in [FORM, charset, upper] {
+            let reply = world.send(OAuthRequest { content_type: Some(content_type), ..good }).await;
+            assert_eq!(reply.status, 200, "{content_type}");
+        }
+        let latin = "application/x-www-form-urlencoded; charset=latin1";
+        for content_type in [None, Some("application/json"), Some("multipart/form-data; boundary=x"), Some(latin)] {
+            let reply = world.send(OAuthRequest { content_type, ..good }).await;
+            assert_eq!(reply.error(), (400, "invalid_request"), "{content_type:?}");
+        }
+        let reply = world.send(OAuthRequest { query: Some("client_id=desk"), ..good }).await;
+        assert_eq!(reply.error(), (400, "invalid_request"));
+        let reply = world.send(OAuthRequest { query: Some(""), ..good }).await;
+        assert_eq!(reply.status, 200);
+        let long = format!("{body}&x={}", "y".repeat(16 * 1024));
+        assert_eq!(world.send(world.request(&long)).await.error(), (413, "invalid_request"));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_client_shows_its_secret_in_the_form_or_in_the_header() {
+    check(async |world: World| {
+        let (plain, wrong) = (basic(CLIENT, SECRET), basic(CLIENT, "wrong"));
+        let lower = plain.replacen("Basic", "bAsIc", 1);
+        let unknown = basic("nobody", SECRET);
+        let form = |rest: &str| format!("{BY_PASSWORD}{rest}");
+        let ok = (200, "");
+        let (refused, twice) = ((401, "invalid_client"), (400, "invalid_request"));
+        for (headers, rest, expected) in [
+            (vec![plain.as_str()], "", ok),
+            (vec![&lower], "", ok),
+            (vec![&plain], "&client_id=desk", ok),
+            (vec![&plain], &format!("&{AS_CLIENT}"), ok),
+            (vec![&plain], "&client_id=other", twice),
+            (vec![&plain], "&client_id=desk&client_secret=other", twice),
+            (vec![&plain, &plain], "", twice),
+            (vec![&wrong], "", refused),
+            (vec![&unknown], "", refused),
+            (vec!["Basic %%%"], "", refused),
+            (vec!["Basic"], "", refused),
+            (vec!["Bearer abc"], "", refused),
+            (vec![], "", refused),
+            (vec![], "&client_id=desk", refused),
+            (vec![], "&client_id=desk&client_secret=", refused),
+            (vec![], "&client_id=desk&client_secret=wrong", refused),
+            (vec![], &format!("&client_id=nobody&client_secret={SECRET}"), refused),
+            (vec![], &format!("&client_id=%00&client_secret={SECRET}"), refused),
+        ] {
+            let body = form(rest);
+            let reply = world.send(OAuthRequest { authorization: &headers, ..world.request(&body) }).await;
+            let found = if reply.status == 200 { (200, "") } else { reply.error() };
+            assert_eq!(found, expected, "{headers:?} {rest}");
+            // Only a client that used the header is told a scheme.
+            let challenge = (reply.status == 401 && !headers.is_empty()).then_some("Basic realm=\"pidq\"");
+            assert_eq!(reply.header("WWW-Authenticate"), challenge, "{headers:?} {rest}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn basic_credentials_are_read_encoded_and_raw() {
+    check(async |world: World| {
+        let secret = "a+b%41c/d=e:f 0123456789012345678901234567890";
+        let new = pidq_http::auth::NewClient {
+            id: Some("odd"),
+            title: "odd",
+            tenant: None,
+            secret: Some(secret),
+            grant_types: &[GrantType::Password],
+            scopes: &["read"],
+        };
+        world.identities.create_client(new, world.now).await.unwrap();
+        let raw = basic("odd", secret);
+        let encoded = basic("odd", "a%2Bb%2541c%2Fd%3De%3Af+0123456789012345678901234567890");
+        for header in [&raw, &encoded] {
+            let reply = world.send(OAuthRequest { authorization: &[header], ..world.request(BY_PASSWORD) }).await;
+            assert_eq!(reply.status, 200, "{}", reply.text);
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_client_uses_only_its_own_grants() {
+    check(async |world: World| {
+        world.client("robot", Some("acme"), &[GrantType::ClientCredentials], &["read"]).await;
+        world.client("app", None, &[GrantType::Password], &["read", "write"]).await;
+        let send = async |client: &str, form: &str| {
+            world.send(world.request(&format!("{form}&client_id={client}&client_secret={SECRET}"))).await
+        };
+        assert_eq!(send("robot", BY_PASSWORD).await.error(), (400, "unauthorized_client"));
+        assert_eq!(
+            send("robot", "grant_type=refresh_token&refresh_token=x").await.error(),
+            (400, "unauthorized_client")
+        );
+        assert_eq!(send("app", "grant_type=client_credentials").await.error(), (400, "unauthorized_client"));
+        let alone = send("robot", "grant_type=client_credentials").await;
+        assert_eq!((alone.status, alone.field("scope")), (200, "read"));
+        assert!(alone.json.get("refresh_token").is_none());
+        // Who may not refresh gets nothing to refresh with.
+        assert!(send("app", BY_PASSWORD).await.json.get("refresh_token").is_none());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_password_grant_can_be_switched_off() {
+    check_with(
+        |options| options.password_grant = false,
+        async |world: World| {
+            assert_eq!(world.token(BY_PASSWORD).await.error(), (400, "unsupported_grant_type"));
+            assert_eq!(world.token("grant_type=client_credentials").await.status, 200);
+        },
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_client_of_a_tenant_serves_its_users_only() {
+    check(async |world: World| {
+        world.user("other@example.com", "globex", "editor", &[]).await;
+        let form = "grant_type=password&username=other%40example.com&password=blue+valve%2C+open";
+        assert_eq!(world.token(form).await.error(), (400, "invalid_grant"));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_client_that_is_disabled_or_has_a_new_secret_is_refused() {
+    check(async |world: World| {
+        let token = world.log_in().await.access();
+        world.identities.disable_client(CLIENT, world.now).await.unwrap();
+        assert_eq!(world.token(BY_PASSWORD).await.error(), (401, "invalid_client"));
+        assert!(!world.is_good(&token).await);
+        world.identities.enable_client(CLIENT).await.unwrap();
+        assert_eq!(world.token(BY_PASSWORD).await.status, 200);
+        assert!(!world.is_good(&token).await);
+        let secret = world.identities.rotate_secret(CLIENT).await.unwrap();
+        assert_eq!(world.token(BY_PASSWORD).await.error(), (401, "invalid_client"));
+        let form = format!("{BY_PASSWORD}&client_id={CLIENT}&client_secret={}", secret.expose());
+        assert_eq!(world.send(world.request(&form)).await.status, 200);
+    })
+    .await;
+}
