@@ -1,3 +1,6 @@
 //! The graph query service of pidq: tokens, the graph of a job, queries on it.
 
 #![forbid(unsafe_code)]
+
+pub mod door;
+pub mod store;

@@ -1,0 +1,206 @@
+//! Where things stand in a text that is known to be JSON: members of an object, halves of characters.
+//!
+//! The engine has read the text before; this only finds places, so that bytes can be kept as they came. What is not
+//! there gives `None`, never a panic.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// An object of a text.
+pub(super) struct Members<'a> {
+    /// Keys, and the places of their values, in order.
+    pub list: Vec<(Cow<'a, str>, Range<usize>)>,
+    /// The place of the closing brace.
+    pub end: usize,
+}
+
+impl Members<'_> {
+    /// The places of all values of a key. The last one counts.
+    pub fn of<'m>(&'m self, key: &'m str) -> impl DoubleEndedIterator<Item = Range<usize>> + 'm {
+        self.list.iter().filter(move |(name, _)| name == key).map(|(_, value)| value.clone())
+    }
+}
+
+/// The members of the object that begins at or after `at`.
+pub(super) fn members(json: &str, at: usize) -> Option<Members<'_>> {
+    let bytes = json.as_bytes();
+    let mut at = after_space(bytes, at);
+    let mut list = Vec::new();
+    if bytes.get(at) != Some(&b'{') {
+        return None;
+    }
+    at = after_space(bytes, at + 1);
+    while bytes.get(at) == Some(&b'"') {
+        let key_end = after_string(bytes, at);
+        let key = decode(json.get(at + 1..key_end.checked_sub(1)?)?);
+        let colon = after_space(bytes, key_end);
+        let start = after_space(bytes, colon + 1);
+        let end = after_value(bytes, start);
+        list.push((key, start..end));
+        at = after_space(bytes, end);
+        if bytes.get(at) == Some(&b',') {
+            at = after_space(bytes, at + 1);
+        }
+    }
+    (bytes.get(at) == Some(&b'}')).then_some(Members { list, end: at })
+}
+
+/// The place of the first escape that is half a character.
+pub(super) fn lone_surrogate(json: &str) -> Option<usize> {
+    let bytes = json.as_bytes();
+    let mut at = 0;
+    while let Some(found) = bytes.get(at..)?.iter().position(|byte| *byte == b'\\') {
+        let escape = at + found;
+        at = match unit(json, escape) {
+            Some(0xd800..=0xdbff) if matches!(unit(json, escape + 6), Some(0xdc00..=0xdfff)) => escape + 12,
+            Some(0xd800..=0xdfff) => return Some(escape),
+            _ => escape + 2,
+        };
+    }
+    None
+}
+
+/// A text as a JSON string.
+pub(crate) fn quoted(text: &str) -> String {
+    let mut json = String::with_capacity(text.len() + 2);
+    json.push('"');
+    for character in text.chars() {
+        match character {
+            '"' | '\\' => json.extend(['\\', character]),
+            '\0'..='\x1f' => json.push_str(&format!("\\u{:04x}", character as u32)),
+            _ => json.push(character),
+        }
+    }
+    json.push('"');
+    json
+}
+
+/// The number of an escape `\uXXXX`.
+fn unit(json: &str, at: usize) -> Option<u16> {
+    let digits = json.get(at..)?.strip_prefix("\\u")?.get(..4)?;
+    u16::from_str_radix(digits, 16).ok()
+}
+
+/// What a string says, given what stands between its quotes.
+fn decode(raw: &str) -> Cow<'_, str> {
+    if !raw.contains('\\') {
+        return Cow::Borrowed(raw);
+    }
+    let mut units: Vec<u16> = Vec::with_capacity(raw.len());
+    let mut characters = raw.char_indices();
+    while let Some((at, character)) = characters.next() {
+        if character != '\\' {
+            units.extend_from_slice(character.encode_utf16(&mut [0; 2]));
+            continue;
+        }
+        let escape = characters.next().map(|(_, escape)| escape);
+        units.push(match escape {
+            Some('u') => unit(raw, at).unwrap_or(0xfffd),
+            Some('b') => 8,
+            Some('t') => 9,
+            Some('n') => 10,
+            Some('f') => 12,
+            Some('r') => 13,
+            Some(other) => u16::try_from(other as u32).unwrap_or(0xfffd),
+            None => 0xfffd,
+        });
+        if escape == Some('u') {
+            characters.by_ref().take(4).for_each(drop);
+        }
+    }
+    Cow::Owned(String::from_utf16_lossy(&units))
+}
+
+fn after_space(bytes: &[u8], mut at: usize) -> usize {
+    while matches!(bytes.get(at), Some(b' ' | b'\t' | b'\n' | b'\r')) {
+        at += 1;
+    }
+    at
+}
+
+/// The place after the string that begins at `at`.
+fn after_string(bytes: &[u8], mut at: usize) -> usize {
+    at += 1;
+    loop {
+        match bytes.get(at) {
+            Some(b'"') => return at + 1,
+            Some(b'\\') => at += 2,
+            Some(_) => at += 1,
+            None => return bytes.len(),
+        }
+    }
+}
+
+/// The place after the value that begins at `at`, however deep it is.
+fn after_value(bytes: &[u8], mut at: usize) -> usize {
+    let mut depth = 0_usize;
+    loop {
+        match bytes.get(at) {
+            None => return bytes.len(),
+            Some(b'"') => {
+                at = after_string(bytes, at);
+                if depth == 0 {
+                    return at;
+                }
+                continue;
+            }
+            Some(b'{' | b'[') => depth += 1,
+            Some(b'}' | b']') if depth <= 1 => return if depth == 1 { at + 1 } else { at },
+            Some(b'}' | b']') => depth -= 1,
+            Some(b',' | b' ' | b'\t' | b'\n' | b'\r') if depth == 0 => return at,
+            Some(_) => {}
+        }
+        at += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(json: &str, expected: &[(&str, &str)]) {
+        let found = members(json, 0).expect("an object");
+        let found: Vec<(&str, &str)> =
+            found.list.iter().map(|(key, value)| (key.as_ref(), &json[value.clone()])).collect();
+        assert_eq!(found, expected, "{json}");
+    }
+
+    #[test]
+    fn members_are_found_with_their_bytes() {
+        check("{}", &[]);
+        check(" { } ", &[]);
+        check(r#"{"a":1}"#, &[("a", "1")]);
+        check(r#" { "a" : 1.0e5 , "b" : "x,}\"" } "#, &[("a", "1.0e5"), ("b", r#""x,}\"""#)]);
+        check(
+            r#"{"a":[{"b":"]"},[]],"c":{"d":{}},"e":null}"#,
+            &[("a", r#"[{"b":"]"},[]]"#), ("c", r#"{"d":{}}"#), ("e", "null")],
+        );
+        check(r#"{"a\u0062\n":true,"ab":false}"#, &[("ab\n", "true"), ("ab", "false")]);
+        check(r#"{"\ud83d\ude00ä":-1}"#, &[("😀ä", "-1")]);
+    }
+
+    #[test]
+    fn what_is_no_object_has_no_members() {
+        for json in ["", "[]", "1", "\"{}\"", "{", "{\"a", "{\"a\":1", "{\"a\":[", "{\"a\\"] {
+            assert!(members(json, 0).is_none(), "{json}");
+        }
+    }
+
+    #[test]
+    fn halves_of_characters_are_found() {
+        let check = |json: &str, expected| assert_eq!(lone_surrogate(json), expected, "{json}");
+        check(r#""plain""#, None);
+        check(r#""\ud83d\ude00""#, None);
+        check(r#""\ud83d""#, Some(1));
+        check(r#""a\ude00""#, Some(2));
+        check(r#""\ud83d\ud83d\ude00""#, Some(1));
+        check(r#""\\ud83d""#, None);
+        check(r#""\\\ud83d""#, Some(3));
+        check(r#""\uD83Dx""#, Some(1));
+    }
+
+    #[test]
+    fn quoted_texts_are_json() {
+        assert_eq!(quoted("a\"b\\c\n\u{1f}ä"), "\"a\\\"b\\\\c\\u000a\\u001fä\"");
+    }
+}

@@ -1,0 +1,143 @@
+//! Packing and unpacking, never beyond a limit: a few bytes can stand for very many.
+
+use std::io::{self, Read};
+
+use bytes::Bytes;
+
+use super::error::{Error, Result};
+
+/// As fast as it takes no thought to use, and most of what there is to gain.
+const LEVEL: i32 = 3;
+
+/// How bytes are packed.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Packing {
+    /// Not at all.
+    None,
+    /// RFC 1952.
+    Gzip,
+    /// RFC 8878.
+    Zstd,
+}
+
+/// How far bytes may grow.
+#[derive(Clone, Copy, Debug)]
+pub struct Growth {
+    /// Bytes unpacked.
+    pub bytes: usize,
+    /// Times as many as there were packed.
+    pub ratio: usize,
+}
+
+impl Growth {
+    /// The bounds for what strangers send.
+    pub const FOREIGN: Growth = Growth { bytes: 64 << 20, ratio: 200 };
+
+    fn limit(self, packed: usize) -> usize {
+        self.bytes.min(packed.saturating_mul(self.ratio))
+    }
+}
+
+/// One frame of zstd with the size and a checksum of its content.
+///
+/// # Errors
+/// `storage-failure`, when memory is out.
+pub fn pack(bytes: &[u8]) -> Result<Vec<u8>> {
+    let failure = |error: io::Error| Error::StorageFailure(format!("packing failed: {error}"));
+    let mut compressor = zstd::bulk::Compressor::new(LEVEL).map_err(failure)?;
+    compressor.include_checksum(true).map_err(failure)?;
+    compressor.compress(bytes).map_err(failure)
+}
+
+/// The bytes that were packed.
+///
+/// # Errors
+/// `graph-too-large` beyond the bounds, `malformed-json` when they are not packed that way.
+pub fn unpack(packed: &Bytes, packing: Packing, growth: Growth) -> Result<Bytes> {
+    match packing {
+        Packing::None if packed.len() > growth.bytes => Err(too_large("bytes", growth.bytes)),
+        Packing::None => Ok(packed.clone()),
+        Packing::Gzip => read(flate2::read::MultiGzDecoder::new(&packed[..]), packed.len(), growth),
+        Packing::Zstd => {
+            let mut decoder = zstd::stream::read::Decoder::with_buffer(&packed[..]).map_err(malformed)?;
+            // A window of 8 MiB is what all decoders must know; more is memory that a stranger asks for.
+            decoder.window_log_max(23).map_err(malformed)?;
+            read(decoder, packed.len(), growth)
+        }
+    }
+}
+
+/// What [`pack`] made of `size` bytes. `None` when it is not that.
+pub(crate) fn unpack_own(packed: &[u8], size: usize) -> Option<Bytes> {
+    let bytes = zstd::bulk::decompress(packed, size).ok()?;
+    (bytes.len() == size).then(|| bytes.into())
+}
+
+fn read(reader: impl Read, packed: usize, growth: Growth) -> Result<Bytes> {
+    let limit = growth.limit(packed);
+    let mut bytes = Vec::new();
+    reader.take(limit as u64 + 1).read_to_end(&mut bytes).map_err(malformed)?;
+    match bytes.len() <= limit {
+        true => Ok(bytes.into()),
+        false if limit == growth.bytes => Err(too_large("bytes", limit)),
+        false => Err(too_large("times the packed bytes", growth.ratio)),
+    }
+}
+
+fn too_large(what: &'static str, limit: usize) -> Error {
+    Error::GraphTooLarge { what, limit: limit as u64 }
+}
+
+fn malformed(error: io::Error) -> Error {
+    Error::MalformedJson { detail: format!("The packed bytes are damaged: {error}"), offset: 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    fn gzip(bytes: &[u8]) -> Bytes {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        encoder.write_all(bytes).expect("memory");
+        encoder.finish().expect("memory").into()
+    }
+
+    #[test]
+    fn bytes_come_back() {
+        let text = Bytes::from_static(b"{\"nodes\":[]}");
+        let packed = pack(&text).expect("memory");
+        assert_eq!(unpack_own(&packed, text.len()), Some(text.clone()));
+        assert_eq!(unpack_own(&packed, text.len() - 1), None);
+        assert_eq!(unpack_own(&packed, text.len() + 1), None);
+        assert_eq!(unpack_own(&packed[..packed.len() - 1], text.len()), None);
+        assert_eq!(unpack(&packed.into(), Packing::Zstd, Growth::FOREIGN), Ok(text.clone()));
+        assert_eq!(unpack(&gzip(&text), Packing::Gzip, Growth::FOREIGN), Ok(text.clone()));
+        assert_eq!(unpack(&text, Packing::None, Growth::FOREIGN), Ok(text));
+    }
+
+    #[test]
+    fn bombs_do_not_unpack() {
+        let zeros = vec![0; 4 << 20];
+        let bounds = Growth { bytes: 1 << 20, ratio: 1 << 20 };
+        for (bomb, packing) in [(gzip(&zeros), Packing::Gzip), (pack(&zeros).expect("memory").into(), Packing::Zstd)] {
+            assert_eq!(unpack(&bomb, packing, bounds), Err(too_large("bytes", 1 << 20)));
+            assert_eq!(unpack(&bomb, packing, Growth::FOREIGN), Err(too_large("times the packed bytes", 200)));
+        }
+    }
+
+    #[test]
+    fn what_is_not_packed_is_said_so() {
+        for packing in [Packing::Gzip, Packing::Zstd] {
+            for bytes in ["{}", "", "\x1f\u{8b}"] {
+                let found = unpack(&Bytes::from(bytes), packing, Growth::FOREIGN);
+                let is_empty_zstd = bytes.is_empty() && packing == Packing::Zstd;
+                assert!(
+                    is_empty_zstd || matches!(found, Err(Error::MalformedJson { .. })),
+                    "{packing:?} {bytes:?} {found:?}"
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! The door: what is let through, what is filled in, and that all the rest keeps its bytes.
+
+use pidq_server::door::{Doubt, Draft, Numbering, Rules, admit};
+use pidq_server::store::{Error, Result};
+
+use crate::setting::job;
+
+fn of(body: &str) -> Result<Draft> {
+    admit(&job("J-1"), body.to_owned().into(), &Rules::default())
+}
+
+fn strict(body: &str) -> Result<Draft> {
+    admit(&job("J-1"), body.to_owned().into(), &Rules { doubt: Doubt::Refused, ..Rules::default() })
+}
+
+/// What is stored for a body, as version 7.
+#[track_caller]
+fn check(body: &str, stored: &str) {
+    let draft = of(body).unwrap_or_else(|error| panic!("{body}: {error}"));
+    assert_eq!(std::str::from_utf8(&draft.to_json("7")), Ok(stored));
+    // What GET returns is let through again, says the same and stays as it is.
+    let again = of(stored).unwrap_or_else(|error| panic!("{stored}: {error}"));
+    assert_eq!(again.content, draft.content, "{stored}");
+    assert_eq!(std::str::from_utf8(&again.to_json("7")), Ok(stored));
+}
+
+#[track_caller]
+fn refuses(body: &str, code: &str) -> Error {
+    let error = of(body).expect_err(body);
+    assert_eq!(error.code(), code, "{body}: {error}");
+    error
+}
+
+#[track_caller]
+fn faults(error: Error) -> Vec<(String, String)> {
+    match error {
+        Error::InvalidGraph(faults) => faults.into_iter().map(|fault| (fault.pointer, fault.detail)).collect(),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn metadata_are_filled_in_and_the_rest_keeps_its_bytes() {
+    check(
+        r#"{"pid_graph":{"nodes":[],"edges":[]}}"#,
+        r#"{"pid_graph":{"nodes":[],"edges":[],"metadata":{"job_id":"J-1","schema_version":"1","change_version":"7"}}}"#,
+    );
+    check(
+        r#"{"pid_graph":{"metadata":{},"nodes":[{"x":1.0,"y":1e3,"z":12345678901234567890}],"edges":[]}}"#,
+        r#"{"pid_graph":{"metadata":{"job_id":"J-1","schema_version":"1","change_version":"7"},"nodes":[{"x":1.0,"y":1e3,"z":12345678901234567890}],"edges":[]}}"#,
+    );
+    check(
+        "{\n \"pid_graph\": {\n  \"nodes\": [ ],\n  \"edges\": [ ],\n  \"metadata\": {\n   \"change_version\": \"99\",\n   \"drawing_name\": \"\\u00c4\"\n  }\n }\n}\n",
+        "{\n \"pid_graph\": {\n  \"nodes\": [ ],\n  \"edges\": [ ],\n  \"metadata\": {\n   \"change_version\": \"7\",\n   \"drawing_name\": \"\\u00c4\",\"job_id\":\"J-1\",\"schema_version\":\"1\"\n  }\n }\n}\n",
+    );
+}
+
+#[test]
+fn what_stands_in_pid_graph_may_come_alone() {
+    check(
+        " {\"edges\":[],\"nodes\":[]} ",
+        " {\"pid_graph\":{\"edges\":[],\"nodes\":[],\"metadata\":{\"job_id\":\"J-1\",\"schema_version\":\"1\",\"change_version\":\"7\"}}} ",
+    );
+    check(
+        r#"{"edges":[],"metadata":{"schema_version":"1.2"},"nodes":[]}"#,
+        r#"{"pid_graph":{"edges":[],"metadata":{"schema_version":"1.2","job_id":"J-1","change_version":"7"},"nodes":[]}}"#,
+    );
+}
+
+#[test]
+fn unknown_members_and_escaped_keys_are_kept() {
+    check(
+        r#"{"v":1,"pid\u005fgraph":{"nodes":[],"edges":[],"metadata":{"job\u005fid":"J-1","schema_version":"1","change_version":3}},"w":[]}"#,
+        r#"{"v":1,"pid\u005fgraph":{"nodes":[],"edges":[],"metadata":{"job\u005fid":"J-1","schema_version":"1","change_version":"7"}},"w":[]}"#,
+    );
+}
+
+#[test]
+fn of_keys_that_stand_twice_the_last_counts_and_all_are_kept() {
+    check(
+        r#"{"pid_graph":1,"pid_graph":{"nodes":[],"edges":[],"metadata":{"change_version":"1","change_version":"2"}}}"#,
+        r#"{"pid_graph":1,"pid_graph":{"nodes":[],"edges":[],"metadata":{"change_version":"7","change_version":"7","job_id":"J-1","schema_version":"1"}}}"#,
+    );
+    let draft = of(r#"{"nodes":[{"id":"a","id":"b"}],"edges":[]}"#).expect("let through");
+    assert_eq!((draft.warnings[0].code, draft.warnings[0].count), ("duplicate-key", 1));
+    assert_eq!(strict(r#"{"nodes":[{"id":"a","id":"b"}],"edges":[]}"#).expect_err("strict").code(), "invalid-graph");
+}
+
+#[test]
+fn what_is_counted_and_named() {
+    let draft = of(r#"{"pid_graph":{"nodes":[{"id":"a"},{"id":"b"}],"edges":[{"source":"a","target":"b"}],
+        "metadata":{"drawing_name":"PID-1","schema_version":"1.4.2"}}}"#)
+    .expect("a drawing");
+    assert_eq!((draft.nodes, draft.edges), (2, 1));
+    assert_eq!(draft.drawing_name.as_deref(), Some("PID-1"));
+    assert_eq!(draft.schema_version, "1.4.2");
+    assert_eq!(draft.warnings, []);
+}
+
+#[test]
+fn what_is_not_json_is_refused() {
+    for body in ["", "{", "nodes", "{} {}", "\u{feff}{}", "[1,]", r#"{"nodes":["\ud800"],"edges":[]}"#] {
+        refuses(body, "malformed-json");
+    }
+    let body = b"{\"nodes\":[\"\xff\"],\"edges\":[]}".to_vec();
+    assert_eq!(admit(&job("J-1"), body.into(), &Rules::default()).expect_err("not UTF-8").code(), "malformed-json");
+    assert!(matches!(refuses(r#"{"a":"\udc00"}"#, "malformed-json"), Error::MalformedJson { offset: 6, .. }));
+}
+
+#[test]
+fn what_is_no_graph_is_refused_with_the_places() {
+    let check = |body: &str, expected: &[(&str, &str)]| {
+        let found = faults(refuses(body, "invalid-graph"));
+        let found: Vec<(&str, &str)> = found.iter().map(|(pointer, detail)| (&**pointer, &**detail)).collect();
+        assert_eq!(found, expected, "{body}");
+    };
+    check("[]", &[("", "expected an object, found array")]);
+    check("{}", &[("/nodes", "expected an array, found nothing")]);
+    check(r#"{"pid_graph":null}"#, &[("/pid_graph", "expected an object, found null")]);
+    check(r#"{"pid_graph":{"nodes":[]}}"#, &[("/pid_graph/edges", "expected an array, found nothing")]);
+    check(r#"{"nodes":{},"edges":[]}"#, &[("/nodes", "expected an array, found object")]);
+    check(
+        r#"{"nodes":[{},1,"x"],"edges":[]}"#,
+        &[("/nodes/1", "expected an object, found number"), ("/nodes/2", "expected an object, found string")],
+    );
+    check(r#"{"nodes":[],"edges":[],"metadata":[]}"#, &[("/metadata", "expected an object, found array")]);
+    let many = format!(r#"{{"nodes":[{}0],"edges":[]}}"#, "1,".repeat(100));
+    assert_eq!(faults(refuses(&many, "invalid-graph")).len(), 20);
+}
+
+#[test]
+fn bounds_are_kept() {
+    let deep = |levels: usize| format!(r#"{{"nodes":[],"edges":[],"x":{}{}}}"#, "[".repeat(levels), "]".repeat(levels));
+    assert!(of(&deep(127)).is_ok());
+    refuses(&deep(128), "invalid-graph");
+    refuses(&deep(1_000_000), "invalid-graph");
+    let small = Rules { bytes: 30, nodes: 1, edges: 1, ..Rules::default() };
+    let code = |body: &str| admit(&job("J-1"), body.to_owned().into(), &small).map_err(|error| error.code());
+    assert!(code(r#"{"nodes":[{}],"edges":[{}]}"#).is_ok());
+    for body in [r#"{"nodes":[{},{}],"edges":[]}"#, r#"{"nodes":[],"edges":[{},{}]}"#, &" ".repeat(31)] {
+        assert_eq!(code(body).expect_err("too large"), "graph-too-large", "{body}");
+    }
+}
+
+#[test]
+fn another_job_and_another_schema_are_refused() {
+    refuses(r#"{"nodes":[],"edges":[],"metadata":{"job_id":"J-2"}}"#, "job-id-mismatch");
+    refuses(r#"{"nodes":[],"edges":[],"metadata":{"job_id":1}}"#, "job-id-mismatch");
+    for version in [r#""2""#, r#""1.0.0.0""#, r#""1.x""#, r#""""#, "1", "null", r#""01""#, r#""1.""#] {
+        let body = format!(r#"{{"nodes":[],"edges":[],"metadata":{{"schema_version":{version}}}}}"#);
+        refuses(&body, "unsupported-schema-version");
+    }
+}
+
+#[test]
+fn doubtful_data_are_listed_or_refused() {
+    let body = r#"{"pid_graph":{"nodes":[{"id":"a"},{"id":"a"},{"x":0},{"id":1},{"id":"1"}],
+        "edges":[{"source":"a","target":"zz"},{"id":"e2","source":"a","target":"a"}]}}"#;
+    let draft = of(body).expect("let through");
+    let listed: Vec<(&str, u64, &str)> =
+        draft.warnings.iter().map(|warning| (warning.code, warning.count, warning.pointer.as_str())).collect();
+    let expected = [
+        ("G010", 1, "/pid_graph/nodes/2"),
+        ("G011", 1, "/pid_graph/nodes/1"),
+        ("G013", 1, "/pid_graph/nodes/3"),
+        ("G020", 1, "/pid_graph/edges"),
+    ];
+    assert_eq!(listed, expected);
+    let refused = faults(strict(body).expect_err("strict"));
+    let pointers: Vec<&str> = refused.iter().map(|(pointer, _)| pointer.as_str()).collect();
+    assert_eq!(pointers, ["/pid_graph/nodes/2", "/pid_graph/nodes/1", "/pid_graph/edges"]);
+    assert!(refused[2].1.contains("zz"), "{refused:?}");
+    assert!(strict(r#"{"nodes":[{"id":1},{"id":"1"}],"edges":[]}"#).is_ok());
+}
+
+#[test]
+fn a_document_may_number_itself() {
+    let rules = Rules { numbering: Numbering::Document, ..Rules::default() };
+    let check = |metadata: &str, shown: &str| {
+        let body = format!(r#"{{"nodes":[],"edges":[],"metadata":{metadata}}}"#);
+        let draft = admit(&job("J-1"), body.into(), &rules).expect("a drawing");
+        let json = draft.to_json("ignored");
+        let json = std::str::from_utf8(&json).expect("UTF-8");
+        assert!(json.contains(shown), "{json}");
+    };
+    check(r#"{"change_version":"rev B"}"#, r#""change_version":"rev B""#);
+    check(r#"{"change_version":12.50}"#, r#""change_version":"12.50""#);
+    check(r#"{"change_version":null}"#, r#""change_version":"1""#);
+    check("{}", r#""change_version":"1""#);
+}
