@@ -258,7 +258,7 @@ impl<'g> Drawing<'g> {
                     }
                     match seen.entry(id) {
                         Entry::Occupied(_) => count(&mut repeated, at),
-                        Entry::Vacant(free) => drop(free.insert(())),
+                        Entry::Vacant(free) => *free.insert(()),
                     }
                 }
             }

@@ -41,7 +41,9 @@ impl Disk {
         self.write(&unfinished, parts)?;
         if let Err(error) = self.vfs.rename(&unfinished, &target) {
             let _ = self.vfs.remove(&unfinished);
-            if is_full(&error) {
+            // A full disk is no doubt, as long as it has kept its word that nothing happened.
+            let is_absent = || self.vfs.remove(&target).is_err_and(|error| error.kind() == ErrorKind::NotFound);
+            if is_full(&error) && is_absent() {
                 return Err(failure("renaming", &error));
             }
             return Err(self.doubt("renaming", &error, Some(target)));
