@@ -1,10 +1,10 @@
 //! What the store of graphs promises, on every kind of store, through power cuts, faults and kills.
 
 mod cuts;
-// mod dir;
+mod dir;
 mod door;
 mod faults;
-// mod kill;
+mod kill;
 mod setting;
 mod sim;
-// mod suite;
+mod suite;

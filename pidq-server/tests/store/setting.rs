@@ -14,9 +14,20 @@ pub struct Place(PathBuf);
 
 impl Place {
     pub fn new() -> Place {
+        Place::under(&std::env::temp_dir())
+    }
+
+    /// In memory, where there is such a place: what a killed process has written stays there as well, and a second
+    /// of test is more writes.
+    pub fn in_memory() -> Place {
+        let memory = Path::new("/dev/shm");
+        if memory.is_dir() { Place::under(memory) } else { Place::new() }
+    }
+
+    fn under(dir: &Path) -> Place {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        let path = std::env::temp_dir().join(format!("pidq-store-{}-{count}", std::process::id()));
+        let path = dir.join(format!("pidq-store-{}-{count}", std::process::id()));
         fs::create_dir_all(&path).expect("a place to write");
         Place(path)
     }

@@ -1,0 +1,127 @@
+//! A store of files on a real disk.
+
+use std::fs;
+use std::process::Command;
+
+use pidq_server::store::dir::{Dir, Options, Share};
+use pidq_server::store::{Coding, Error, Precondition, State, Store, Which};
+
+use crate::setting::{Place, draft, drawing, job, tenant, wait};
+use crate::suite;
+
+#[test]
+fn a_directory_does_what_every_store_does() {
+    let place = Place::new();
+    let options = || Options { keep: 3, ..Options::default() };
+    let dir = Dir::open(place.path(), options()).expect("opens");
+    wait(suite::run(&dir, "first."));
+    drop(dir);
+    let dir = Dir::open(place.path(), options()).expect("opens again");
+    wait(suite::run(&dir, "second."));
+    assert_eq!(wait(dir.state()), State::Writable);
+}
+
+#[test]
+fn one_process_at_a_time_has_a_directory() {
+    let place = Place::new();
+    let first = Dir::open(place.path(), Options::default()).expect("opens");
+    assert_eq!(Dir::open(place.path(), Options::default()).err().map(|error| error.code()), Some("store-locked"));
+    drop(first);
+    assert!(Dir::open(place.path(), Options::default()).is_ok());
+}
+
+#[test]
+fn what_is_on_disk_outlives_the_store_and_other_tools_read_it() {
+    let place = Place::new();
+    let (tenant, job) = (tenant("t"), job("J-1"));
+    let dir = Dir::open(place.path(), Options::default()).expect("opens");
+    wait(dir.commit(&tenant, &job, draft(&job, drawing(1)), &Precondition::None)).expect("a commit");
+    wait(dir.commit(&tenant, &job, draft(&job, drawing(2)), &Precondition::None)).expect("a commit");
+    drop(dir);
+    let files = place.path().join("graphs").join(tenant.to_file_name()).join(job.to_file_name());
+    let file = fs::read_dir(&files).expect("the job").filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let mut names: Vec<String> = file.collect();
+    names.sort();
+    assert!(names[0].starts_with("1-") && names[1].ends_with(".json.zst") && names.len() == 2, "{names:?}");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = fs::metadata(files.join(&names[0])).expect("a file").permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+    }
+    let dir = Dir::open(place.path(), Options::default()).expect("opens");
+    let graph = wait(dir.get(&tenant, &job, &Which::Latest, Coding::Identity)).expect("a graph");
+    let whole = zstd::stream::decode_all(&fs::read(files.join(&names[1])).expect("a file")[..]);
+    assert_eq!(whole.expect("zstd"), graph.bytes);
+    match Command::new("zstd").arg("-dc").arg(files.join(&names[1])).output() {
+        Ok(output) => assert_eq!(output.stdout, graph.bytes),
+        Err(_) => println!("skipped: there is no command zstd here"),
+    }
+}
+
+#[test]
+fn a_tenant_stores_no_more_than_its_share() {
+    let place = Place::new();
+    let share = Share { bytes: 4096, graphs: 2 };
+    let dir = Dir::open(place.path(), Options { keep: 1, share, ..Options::default() }).expect("opens");
+    let (first, other) = (tenant("a"), tenant("b"));
+    let put = |tenant, name: &str, number| {
+        let job = job(name);
+        wait(dir.commit(tenant, &job, draft(&job, drawing(number)), &Precondition::None)).map_err(|error| error.code())
+    };
+    assert!(put(&first, "J-1", 1).is_ok() && put(&first, "J-2", 1).is_ok());
+    assert_eq!(put(&first, "J-3", 1).err(), Some("insufficient-storage"));
+    assert!(put(&other, "J-3", 1).is_ok());
+    for number in 2..30 {
+        assert!(put(&first, "J-1", number).is_ok(), "old versions give their bytes back");
+    }
+    wait(dir.delete(&first, &job("J-2"), &Precondition::None)).expect("deleted");
+    assert!(put(&first, "J-3", 1).is_ok());
+    let large = format!(
+        r#"{{"nodes":[{}],"edges":[]}}"#,
+        (0..3000).map(|id| format!(r#"{{"id":{}}}"#, id * 7919 % 104_729)).collect::<Vec<_>>().join(",")
+    );
+    let put = wait(dir.commit(&other, &job("J-3"), draft(&job("J-3"), large), &Precondition::None));
+    assert!(matches!(put, Err(Error::InsufficientStorage(_))), "{put:?}");
+}
+
+/// A share is a device with an end: a real one says so in its own way.
+#[test]
+fn a_real_disk_that_is_full_is_said_and_reads_go_on() {
+    let place = Place::new();
+    let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", "size=256k", "tmpfs"]).arg(place.path()).output();
+    if !mounted.is_ok_and(|output| output.status.success()) {
+        println!("skipped: no small disk can be mounted here");
+        return;
+    }
+    let (tenant, job) = (tenant("t"), job("J-1"));
+    let dir = Dir::open(place.path(), Options::default()).expect("opens");
+    let mut dice = crate::setting::Dice(1);
+    let mut noise =
+        || (0..4000).map(|_| format!("{{\"id\":\"{:x}\"}}", dice.roll(u64::MAX))).collect::<Vec<_>>().join(",");
+    let mut put = || {
+        wait(dir.commit(
+            &tenant,
+            &job,
+            draft(&job, format!(r#"{{"nodes":[{}],"edges":[]}}"#, noise())),
+            &Precondition::None,
+        ))
+    };
+    let mut stored = 0;
+    let error = loop {
+        match put() {
+            Ok(_) => stored += 1,
+            Err(error) => break error,
+        }
+    };
+    let read = wait(dir.get(&tenant, &job, &Which::Latest, Coding::Identity));
+    let state = wait(dir.state());
+    let deleted = wait(dir.delete(&tenant, &job, &Precondition::None));
+    let again = put();
+    drop(dir);
+    let _ = Command::new("umount").arg(place.path()).output();
+    assert_eq!(error.code(), "insufficient-storage");
+    assert!(stored > 0 && read.is_ok_and(|graph| graph.meta.version.as_number() == Some(stored)));
+    assert_eq!((state, deleted), (State::Writable, Ok(())));
+    assert_eq!(again.expect("space again").meta.version.as_number(), Some(stored + 1));
+}
