@@ -73,6 +73,7 @@ mod request;
 mod response;
 mod route;
 mod serve;
+mod settings;
 mod site;
 mod tls;
 
@@ -92,5 +93,6 @@ pub use crate::request::{Form, Head, Multipart, MultipartLimits, Part, Request};
 pub use crate::response::{Events, Gone, Lines, Response, Sender};
 pub use crate::route::{Accepts, Access, Fut, Handler, Parameter, Place, Reply, Route};
 pub use crate::serve::{Listener, Shutdown, Stop, serve};
+pub use crate::settings::{COMMON, Floor, Kind, Secret, Setting, SettingError, Settings, help, manual};
 pub use crate::site::{App, Authenticate, Ready, Site};
 pub use crate::tls::{Tls, TlsError, TlsVersion};

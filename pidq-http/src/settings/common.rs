@@ -1,0 +1,178 @@
+//! The settings that both services have, and what becomes of them.
+
+use std::io;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use tracing_subscriber::filter::LevelFilter;
+
+use super::{Kind, Setting, SettingError, Settings};
+use crate::limits::Limits;
+use crate::log::{LogFormat, init_log};
+use crate::quota::Quota;
+use crate::serve::Listener;
+use crate::site::App;
+use crate::tls::{Tls, TlsVersion};
+
+macro_rules! rows {
+    ($($env:literal, $chart:literal, $kind:expr, $default:expr, $summary:literal;)*) => {
+        &[$(Setting { env: $env, chart: $chart, default: $default, kind: $kind, secret: false, summary: $summary }),*]
+    };
+}
+
+/// The rows of the floor. Services read them together with their own.
+pub const COMMON: &[Setting] = rows![
+    "PIDQ_CONFIG", "config.file", Kind::Path, None, "A TOML file with settings.";
+    "PIDQ_LISTEN", "config.listen", Kind::List, Some("127.0.0.1:8080"), "Addresses to listen on.";
+    "PIDQ_ADMIN_LISTEN", "config.admin.listen", Kind::Text, Some("127.0.0.1:9464"), "Address of the metrics, on loopback; empty turns it off.";
+    "PIDQ_INSECURE_HTTP", "config.insecure", Kind::Switch, Some("off"), "Allows plain HTTP beyond loopback.";
+    "PIDQ_PUBLIC_URL", "config.publicUrl", Kind::Text, None, "The URL that clients see, without a slash at the end.";
+    "PIDQ_TLS_CERT", "config.tls.cert", Kind::Path, None, "The certificate chain, PEM; read again on SIGHUP.";
+    "PIDQ_TLS_KEY", "config.tls.key", Kind::Path, None, "The key of the certificate, PEM.";
+    "PIDQ_TLS_MIN", "config.tls.min", Kind::OneOf(&["1.2", "1.3"]), Some("1.2"), "The oldest version of TLS that is spoken.";
+    "PIDQ_TRUSTED_PROXIES", "config.proxies", Kind::List, None, "Networks whose X-Forwarded-For is believed.";
+    "PIDQ_CORS_ORIGINS", "config.cors.origins", Kind::List, None, "Origins whose pages may call.";
+    "PIDQ_LOG_LEVEL", "config.log.level", Kind::OneOf(&["error", "warn", "info", "debug", "trace"]), Some("info"), "The least important lines that are written.";
+    "PIDQ_LOG_FORMAT", "config.log.format", Kind::OneOf(&["json", "text"]), Some("json"), "How log lines look.";
+    "PIDQ_SHOW_VERSION", "config.showVersion", Kind::Switch, Some("on"), "Whether strangers are told the version.";
+    "PIDQ_RATE", "config.limits.rate", Kind::Number, Some("600"), "Requests a minute for a principal, or for a network where there is none; 0 turns it off.";
+    "PIDQ_MAX_CONNECTIONS", "config.limits.connections", Kind::Number, Some("10000"), "Connections that are open at once.";
+    "PIDQ_MAX_REQUESTS", "config.limits.requests", Kind::Number, Some("512"), "Requests that are worked on at once.";
+    "PIDQ_MAX_REQUESTS_PER_PRINCIPAL", "config.limits.requestsPerPrincipal", Kind::Number, Some("64"), "Requests that a principal may have open at once.";
+    "PIDQ_FIRST_BYTE_TIME", "config.limits.firstByteTime", Kind::Duration, Some("5s"), "How long a connection may say nothing at first.";
+    "PIDQ_HEAD_TIME", "config.limits.headTime", Kind::Duration, Some("10s"), "How long a head may take, and a connection be idle.";
+    "PIDQ_BODY_TIME", "config.limits.bodyTime", Kind::Duration, Some("60s"), "How long a small body may take.";
+    "PIDQ_BODY_RATE", "config.limits.bodyRate", Kind::Size, Some("1KiB"), "Bytes a second that a body has to have after five seconds.";
+    "PIDQ_WRITE_STALL", "config.limits.writeStall", Kind::Duration, Some("30s"), "How long a reader may take nothing of its answer.";
+    "PIDQ_DRAIN_WAIT", "config.limits.drainWait", Kind::Duration, Some("5s"), "How long /readyz says no before connections are refused.";
+    "PIDQ_DRAIN_TIME", "config.limits.drainTime", Kind::Duration, Some("25s"), "How long running requests may take at the end.";
+];
+
+/// What settings make of the floor: lines, sockets and limits.
+pub struct Floor<'a>(pub &'a Settings);
+
+impl Floor<'_> {
+    /// Sends log lines where they belong, warnings about settings first.
+    pub fn init_log(&self) -> Result<(), SettingError> {
+        let level: LevelFilter = self.0.parsed("PIDQ_LOG_LEVEL")?;
+        let json = self.0.text("PIDQ_LOG_FORMAT")? == "json";
+        init_log(if json { LogFormat::Json } else { LogFormat::Text }, level);
+        for warning in self.0.warnings() {
+            tracing::warn!("{warning}");
+        }
+        Ok(())
+    }
+
+    /// The limits.
+    pub fn limits(&self) -> Result<Limits, SettingError> {
+        let settings = self.0;
+        Ok(Limits {
+            connections: settings.parsed("PIDQ_MAX_CONNECTIONS")?,
+            requests: settings.parsed("PIDQ_MAX_REQUESTS")?,
+            requests_per_principal: settings.parsed("PIDQ_MAX_REQUESTS_PER_PRINCIPAL")?,
+            first_byte: settings.duration("PIDQ_FIRST_BYTE_TIME")?,
+            head_time: settings.duration("PIDQ_HEAD_TIME")?,
+            body_time: settings.duration("PIDQ_BODY_TIME")?,
+            body_rate: settings.size("PIDQ_BODY_RATE")?,
+            write_stall: settings.duration("PIDQ_WRITE_STALL")?,
+            drain_wait: settings.duration("PIDQ_DRAIN_WAIT")?,
+            drain_time: settings.duration("PIDQ_DRAIN_TIME")?,
+            ..Limits::default()
+        })
+    }
+
+    /// Gives an app its limits, its rate, its proxies and its origins.
+    pub fn furnish<S: Send + Sync + 'static>(&self, app: &mut App<S>) -> Result<(), SettingError> {
+        app.limits = self.limits()?;
+        app.proxies = self.0.list("PIDQ_TRUSTED_PROXIES")?;
+        app.origins = self.0.list("PIDQ_CORS_ORIGINS")?;
+        let rate: u32 = self.0.parsed("PIDQ_RATE")?;
+        app.quota = (rate > 0).then(|| Quota::new("user", rate, Duration::from_secs(60)));
+        if !self.0.on("PIDQ_SHOW_VERSION")? {
+            app.version = None;
+        }
+        if let Some(url) = self.0.optional("PIDQ_PUBLIC_URL")? {
+            app.resource_metadata = Some(format!("{url}/.well-known/oauth-protected-resource"));
+        }
+        Ok(())
+    }
+
+    /// The sockets: those of the service manager if there are any, else those that are asked for.
+    pub fn listeners(&self) -> Result<Vec<Listener>, SettingError> {
+        let tls = self.tls()?;
+        let wrong = |error: io::Error| self.0.wrong("PIDQ_LISTEN", &error.to_string());
+        let mut listeners = Listener::activated(tls.as_ref()).map_err(wrong)?;
+        if listeners.is_empty() {
+            for address in self.0.list::<SocketAddr>("PIDQ_LISTEN")? {
+                listeners.push(
+                    self.listener(address, tls.as_ref()).map_err(|error| {
+                        self.0.wrong("PIDQ_LISTEN", &format!("cannot listen on {address}: {error}"))
+                    })?,
+                );
+            }
+        }
+        if self.0.optional("PIDQ_ADMIN_LISTEN")?.is_some() {
+            let admin = Listener::admin(self.0.parsed("PIDQ_ADMIN_LISTEN")?);
+            listeners.push(admin.map_err(|error| self.0.wrong("PIDQ_ADMIN_LISTEN", &error.to_string()))?);
+        }
+        Ok(listeners)
+    }
+
+    fn listener(&self, address: SocketAddr, tls: Option<&Tls>) -> io::Result<Listener> {
+        let insecure = self.0.on("PIDQ_INSECURE_HTTP").map_err(io::Error::other)?;
+        match tls {
+            Some(tls) => Listener::tls(address, tls.clone()),
+            None if insecure => Listener::insecure(address),
+            None => Listener::plain(address),
+        }
+    }
+
+    fn tls(&self) -> Result<Option<Tls>, SettingError> {
+        let oldest = if self.0.text("PIDQ_TLS_MIN")? == "1.3" { TlsVersion::V1_3 } else { TlsVersion::V1_2 };
+        match (self.0.path("PIDQ_TLS_CERT")?, self.0.path("PIDQ_TLS_KEY")?) {
+            (None, None) => Ok(None),
+            (Some(certificates), Some(key)) => match Tls::open(certificates, key, oldest) {
+                Ok(tls) => Ok(Some(tls)),
+                Err(error) => Err(self.0.wrong("PIDQ_TLS_CERT", &error.to_string())),
+            },
+            (Some(_), None) => Err(self.0.wrong("PIDQ_TLS_CERT", "set `PIDQ_TLS_KEY` as well")),
+            (None, Some(_)) => Err(self.0.wrong("PIDQ_TLS_KEY", "set `PIDQ_TLS_CERT` as well")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings(environment: &[(&str, &str)]) -> Settings {
+        let environment = environment.iter().map(|(name, value)| (name.to_string(), value.to_string()));
+        Settings::read(&[COMMON], [], environment).expect("no mistake")
+    }
+
+    #[test]
+    fn every_default_is_a_value_and_is_what_the_code_has() {
+        let limits = Floor(&settings(&[])).limits().expect("defaults are good");
+        assert_eq!(format!("{limits:?}"), format!("{:?}", Limits::default()));
+    }
+
+    #[test]
+    fn names_and_paths_are_there_once() {
+        let mut names: Vec<_> = COMMON.iter().flat_map(|row| [row.env, row.chart]).collect();
+        names.sort_unstable();
+        let count = names.len();
+        names.dedup();
+        assert_eq!(names.len(), count);
+    }
+
+    #[tokio::test]
+    async fn plain_http_beyond_loopback_has_to_be_asked_for() {
+        let open = |more: &[(&str, &str)]| {
+            let given = [&[("PIDQ_LISTEN", "0.0.0.0:0"), ("PIDQ_ADMIN_LISTEN", "")][..], more].concat();
+            Floor(&settings(&given)).listeners().map(|listeners| listeners.len()).map_err(|error| error.to_string())
+        };
+        assert!(open(&[]).is_err_and(|error| error.contains("`PIDQ_LISTEN`") && error.contains("certificate")));
+        assert_eq!(open(&[("PIDQ_INSECURE_HTTP", "on")]), Ok(1));
+        assert!(open(&[("PIDQ_TLS_CERT", "/x")]).is_err_and(|error| error.contains("`PIDQ_TLS_KEY`")));
+    }
+}
