@@ -77,6 +77,7 @@ mod serve;
 mod settings;
 mod site;
 mod tls;
+mod work;
 
 pub use bytes::Bytes;
 pub use hyper::{Method, StatusCode, header};
@@ -98,3 +99,4 @@ pub use crate::serve::{Listener, Shutdown, Stop, serve};
 pub use crate::settings::{COMMON, Floor, Kind, Secret, Setting, SettingError, Settings, help, manual};
 pub use crate::site::{App, Authenticate, Ready, Site};
 pub use crate::tls::{Tls, TlsError, TlsVersion};
+pub use crate::work::{Done, Work};

@@ -1,0 +1,307 @@
+//! Work that keeps a processor busy: on threads of its own, few, with a short queue before them.
+//!
+//! Connections are served by other threads. A job that has run for a while gives way to them: its thread gets
+//! the lowest priority. No thread may raise its own again without privilege, so a thread that was lowered ends
+//! after its job, and another takes its place. A new thread has the priority of the one that starts it, so that
+//! a keeper, which does nothing else, starts all of them.
+
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, setpriority_process};
+use rustix::thread::gettid;
+use tokio::sync::oneshot;
+use tokio::time::sleep;
+
+use crate::problem::Problem;
+
+/// How long a job has the priority of everybody.
+const PATIENCE: Duration = Duration::from_millis(20);
+
+/// The lowest priority that there is.
+const NICE: i32 = 19;
+
+/// Threads for jobs. The last handle that is dropped ends them, after what is in the queue.
+#[derive(Clone)]
+pub struct Work {
+    pool: Arc<Pool>,
+}
+
+struct Pool {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    state: Mutex<State>,
+    /// Told of new jobs.
+    more: Condvar,
+    /// Told of threads that ended.
+    fewer: Condvar,
+    queue: usize,
+}
+
+struct State {
+    jobs: VecDeque<Job>,
+    idle: usize,
+    /// How many threads are to be started.
+    missing: usize,
+    closed: bool,
+}
+
+type Job = Box<dyn FnOnce(&Slot) + Send>;
+
+/// A thread of the pool, as its jobs see it.
+struct Slot {
+    thread: Pid,
+    /// Whether it was lowered: then it ends after the job.
+    lowered: AtomicBool,
+}
+
+/// The thread that runs a job, if one does, for whoever lowers it.
+#[derive(Default)]
+struct Running {
+    thread: Option<Pid>,
+    lowered: bool,
+}
+
+/// What a job gave back, and how long it waited before it ran.
+pub struct Done<T> {
+    /// What it gave back.
+    pub value: T,
+    /// How long it waited.
+    pub queued: Duration,
+}
+
+impl Work {
+    /// So many threads, and so many jobs that wait for them.
+    pub fn new(threads: usize, queue: usize) -> Self {
+        let state = State { jobs: VecDeque::new(), idle: 0, missing: threads.max(1), closed: false };
+        let (more, fewer) = (Condvar::new(), Condvar::new());
+        let shared = Arc::new(Shared { state: Mutex::new(state), more, fewer, queue });
+        spawn("keeper", keep(shared.clone()));
+        Work { pool: Arc::new(Pool { shared }) }
+    }
+
+    /// Runs a job. When nobody waits for it any more, `cancel` is called, so that it can stop.
+    ///
+    /// 503 when the queue is full, 500 when the job panics.
+    pub async fn run<T: Send + 'static>(
+        &self,
+        cancel: impl FnOnce() + Send,
+        job: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<Done<T>, Problem> {
+        let (sender, mut result) = oneshot::channel();
+        let running = Arc::new(Mutex::new(Running::default()));
+        let queued = Instant::now();
+        self.push(running.clone(), move || {
+            // Whoever asked may be gone by now.
+            if !sender.is_closed() {
+                let waited = queued.elapsed();
+                let _ = sender.send(Done { value: job(), queued: waited });
+            }
+        })?;
+        let on_drop = Cancel(Some(cancel));
+        let done = tokio::select! {
+            done = &mut result => done,
+            () = give_way(&running) => result.await,
+        };
+        on_drop.disarm();
+        done.map_err(|_| Problem::internal())
+    }
+
+    fn push(&self, running: Arc<Mutex<Running>>, job: impl FnOnce() + Send + 'static) -> Result<(), Problem> {
+        let shared = &self.pool.shared;
+        let mut state = locked(&shared.state);
+        if state.jobs.len() >= shared.queue + state.idle {
+            return Err(Problem::unavailable("overloaded", "There is more to do than can be done now.", 1));
+        }
+        state.jobs.push_back(Box::new(move |slot: &Slot| {
+            locked(&running).thread = Some(slot.thread);
+            if catch_unwind(AssertUnwindSafe(job)).is_err() {
+                tracing::error!("a job panicked");
+            }
+            // From now on nobody may lower this thread: it runs for somebody else.
+            let mut running = locked(&running);
+            running.thread = None;
+            slot.lowered.store(running.lowered, Relaxed);
+        }));
+        drop(state);
+        shared.more.notify_one();
+        Ok(())
+    }
+}
+
+/// Lowers the thread of a job once it has run for a while.
+async fn give_way(running: &Mutex<Running>) {
+    loop {
+        sleep(PATIENCE).await;
+        let mut running = locked(running);
+        if let Some(thread) = running.thread {
+            // On Linux a thread can be named where a process is asked for. Elsewhere this fails, and nothing is lost.
+            running.lowered = setpriority_process(Some(thread), NICE).is_ok();
+            return;
+        }
+    }
+}
+
+fn spawn(name: &str, body: impl FnOnce() + Send + 'static) {
+    if let Err(error) = thread::Builder::new().name(name.into()).spawn(body) {
+        tracing::error!(%error, "a thread for work cannot be started");
+    }
+}
+
+/// Starts the threads that are missing, until the pool is closed.
+fn keep(shared: Arc<Shared>) -> impl FnOnce() + Send {
+    move || loop {
+        let mut state = locked(&shared.state);
+        while state.missing == 0 && !state.closed {
+            state = shared.fewer.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        if state.closed {
+            return;
+        }
+        state.missing -= 1;
+        drop(state);
+        spawn("work", work(shared.clone()));
+    }
+}
+
+fn work(shared: Arc<Shared>) -> impl FnOnce() + Send {
+    move || {
+        let slot = Slot { thread: gettid(), lowered: AtomicBool::new(false) };
+        while let Some(job) = next(&shared) {
+            job(&slot);
+            if slot.lowered.load(Relaxed) {
+                locked(&shared.state).missing += 1;
+                return shared.fewer.notify_one();
+            }
+        }
+    }
+}
+
+fn next(shared: &Shared) -> Option<Job> {
+    let mut state = locked(&shared.state);
+    state.idle += 1;
+    while state.jobs.is_empty() && !state.closed {
+        state = shared.more.wait(state).unwrap_or_else(PoisonError::into_inner);
+    }
+    state.idle -= 1;
+    state.jobs.pop_front()
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        locked(&self.shared.state).closed = true;
+        self.shared.more.notify_all();
+        self.shared.fewer.notify_all();
+    }
+}
+
+/// Calls what cancels a job, unless the job was waited for to its end.
+struct Cancel<F: FnOnce()>(Option<F>);
+
+impl<F: FnOnce()> Cancel<F> {
+    fn disarm(mut self) {
+        self.0 = None;
+    }
+}
+
+impl<F: FnOnce()> Drop for Cancel<F> {
+    fn drop(&mut self) {
+        if let Some(cancel) = self.0.take() {
+            cancel();
+        }
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::Ordering::SeqCst;
+    use std::sync::mpsc;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_job_gives_back_its_result() {
+        let work = Work::new(1, 1);
+        let done = work.run(|| (), || 6 * 7).await;
+        assert_eq!(done.map(|done| done.value).map_err(|p| p.status()), Ok(42));
+    }
+
+    #[tokio::test]
+    async fn a_full_queue_is_503_and_not_a_longer_queue() {
+        let work = Work::new(1, 1);
+        let (hold, held) = mpsc::channel::<()>();
+        let (start, started) = oneshot::channel();
+        let first = tokio::spawn({
+            let work = work.clone();
+            let job = move || start.send(()).is_ok() && held.recv().is_err();
+            async move { work.run(|| (), job).await.map(|d| d.value) }
+        });
+        tokio::time::timeout(Duration::from_secs(5), started).await.expect("it starts").expect("it says so");
+        let second = tokio::spawn({
+            let work = work.clone();
+            async move { work.run(|| (), || ()).await.map(|d| d.value) }
+        });
+        while locked(&work.pool.shared.state).jobs.is_empty() {
+            tokio::task::yield_now().await;
+        }
+        let third = work.run(|| (), || ()).await.map(|d| d.value);
+        assert_eq!(third.map_err(|p| p.code().to_owned()), Err("overloaded".into()));
+        drop(hold);
+        assert!(matches!(first.await, Ok(Ok(true))));
+        assert!(matches!(second.await, Ok(Ok(()))));
+    }
+
+    #[tokio::test]
+    async fn whoever_stops_waiting_cancels_the_job() {
+        let work = Work::new(1, 1);
+        let cancelled = Arc::new(AtomicBool::new(false));
+        let (ended, end) = oneshot::channel();
+        let (flag, seen) = (cancelled.clone(), cancelled.clone());
+        let running = work.run(
+            move || flag.store(true, SeqCst),
+            move || {
+                while !seen.load(SeqCst) {
+                    thread::yield_now();
+                }
+                ended.send(())
+            },
+        );
+        assert!(tokio::time::timeout(Duration::from_millis(50), running).await.is_err());
+        assert!(tokio::time::timeout(Duration::from_secs(5), end).await.is_ok_and(|ended| ended.is_ok()));
+    }
+
+    #[tokio::test]
+    async fn a_panic_ends_its_job_and_not_the_pool() {
+        let work = Work::new(1, 1);
+        let panicked = work.run(|| (), || panic!("a bug, on purpose")).await.map(|d| d.value);
+        assert_eq!(panicked.map_err(|p| p.status().as_u16()), Err::<(), _>(500));
+        assert!(work.run(|| (), || ()).await.is_ok());
+    }
+
+    #[tokio::test]
+    async fn a_long_job_gives_way_and_its_thread_is_replaced() {
+        let work = Work::new(1, 1);
+        let own = || (gettid(), rustix::process::getpriority_process(Some(gettid())).ok());
+        let long = work.run(
+            || (),
+            move || {
+                thread::sleep(PATIENCE * 4);
+                own()
+            },
+        );
+        let (lowered, priority) = long.await.expect("it runs").value;
+        assert_eq!(priority, Some(NICE));
+        let (fresh, priority) = work.run(|| (), own).await.expect("it runs").value;
+        assert_ne!((fresh, priority), (lowered, Some(NICE)));
+    }
+}
