@@ -54,6 +54,7 @@
 
 pub mod auth;
 pub mod database;
+pub mod oauth;
 
 mod answer;
 mod compress;

@@ -1,5 +1,7 @@
 //! Who asks: the answer of an authenticator, and what routes and handlers look at.
 
+use crate::auth::{Caller, Subject};
+
 /// What kind of thing a principal is.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum PrincipalKind {
@@ -30,6 +32,39 @@ pub struct Principal {
     pub scopes: Vec<String>,
     /// Groups that grants may name.
     pub groups: Vec<String>,
+    /// Whether everything of the tenant is open, within the scopes.
+    pub is_admin: bool,
+}
+
+impl From<Caller> for Principal {
+    fn from(caller: Caller) -> Principal {
+        let id = caller.subject.as_str().to_owned();
+        Principal {
+            kind: if id.starts_with("client:") { PrincipalKind::Client } else { PrincipalKind::User },
+            id,
+            tenant: caller.tenant,
+            name: Some(caller.name),
+            client: caller.client_id,
+            scopes: caller.scopes,
+            groups: caller.groups,
+            is_admin: caller.is_admin,
+        }
+    }
+}
+
+impl From<&Principal> for Caller {
+    fn from(principal: &Principal) -> Caller {
+        let principal = principal.clone();
+        Caller {
+            name: principal.name.unwrap_or_else(|| principal.id.clone()),
+            subject: Subject(principal.id),
+            tenant: principal.tenant,
+            scopes: principal.scopes,
+            groups: principal.groups,
+            is_admin: principal.is_admin,
+            client_id: principal.client,
+        }
+    }
 }
 
 impl Principal {

@@ -131,7 +131,16 @@ async fn authenticate(head: &Head) -> Result<Principal, Problem> {
     let (id, scope) = token.split_once(':').ok_or_else(wrong)?;
     let (tenant, kind) = ("t".to_owned(), PrincipalKind::User);
     let scopes = vec![scope.to_owned()];
-    Ok(Principal { id: id.to_owned(), kind, tenant, name: None, client: None, scopes, groups: Vec::new() })
+    Ok(Principal {
+        id: id.to_owned(),
+        kind,
+        tenant,
+        name: None,
+        client: None,
+        scopes,
+        groups: Vec::new(),
+        is_admin: false,
+    })
 }
 
 pub fn app() -> App<State> {
