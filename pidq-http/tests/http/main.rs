@@ -1,7 +1,11 @@
 //! A real server on 127.0.0.1, bytes in, bytes out: each test is a sentence about the service.
 
 mod answers;
+mod descriptors;
+mod encrypted;
 mod ending;
 mod framing;
+mod http2;
+mod operations;
 mod server;
 mod slow;

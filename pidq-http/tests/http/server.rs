@@ -47,6 +47,7 @@ pub const ROUTES: &[Route<State>] = &[
     row!(GET, "/events", Access::Public, None, events),
     row!(GET, "/slow", Access::Public, None, slow),
     row!(GET, "/panic", Access::Public, None, panics),
+    row!(GET, "/mine/slow", Access::Bearer, None, slow),
     row!(GET, "/mine", Access::Bearer, None, mine),
     row!(GET, "/written", Access::Scope("write"), None, mine),
     row!(POST, "/o/token/", Access::Client, FORM, token),

@@ -1,0 +1,68 @@
+//! Out of descriptors: the server survives, and serves again as soon as there are some.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Resource, Rlimit, setrlimit};
+
+use crate::server::{Server, app};
+
+/// Set for the process that has few descriptors: other tests need theirs.
+const ALONE: &str = "PIDQ_TEST_ALONE";
+
+#[test]
+fn running_out_of_descriptors_is_survived() {
+    if std::env::var_os(ALONE).is_some() {
+        return serve_with_few_descriptors();
+    }
+    let mut child = start();
+    // Its output is read to the end, or it could not write there.
+    let mut output = BufReader::new(child.stdout.take().expect("a pipe")).lines().map_while(Result::ok);
+    let found = output.find_map(|line| line.rsplit("listens on ").next()?.parse().ok());
+    let address = found.expect("the child says where it listens");
+    let crowd: Vec<_> = (0..1000).filter_map(|_| TcpStream::connect(address).ok()).collect();
+    std::thread::sleep(Duration::from_millis(300));
+    assert!(crowd.len() > 500, "the kernel takes them: {}", crowd.len());
+    drop(crowd);
+    let begun = Instant::now();
+    assert!(ask(address).starts_with("HTTP/1.1 200"), "it serves again");
+    assert!(begun.elapsed() < Duration::from_secs(3), "{:?}", begun.elapsed());
+    // The child ends when its input does.
+    drop(child.stdin.take());
+    output.for_each(drop);
+    assert!(child.wait().is_ok_and(|status| status.success()));
+}
+
+fn start() -> Child {
+    let own = std::env::current_exe().expect("a test binary");
+    let arguments = ["--exact", "descriptors::running_out_of_descriptors_is_survived", "--nocapture"];
+    let mut command = Command::new(own);
+    command.args(arguments).env(ALONE, "1").stdin(Stdio::piped()).stdout(Stdio::piped());
+    command.spawn().expect("it starts")
+}
+
+fn ask(address: SocketAddr) -> String {
+    let mut stream = TcpStream::connect(address).expect("it listens");
+    stream.set_read_timeout(Some(Duration::from_secs(10))).expect("an option");
+    stream.write_all(b"GET /things/1 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").expect("it is open");
+    let mut answer = String::new();
+    let _ = stream.read_to_string(&mut answer);
+    answer
+}
+
+fn serve_with_few_descriptors() {
+    setrlimit(Resource::Nofile, Rlimit { current: Some(256), maximum: Some(256) }).expect("a limit may be lowered");
+    // Somebody else has so many open that the server cannot have all that it counts on.
+    let others: Vec<_> = (0..120).filter_map(|_| File::open("/dev/null").ok()).collect();
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    runtime.block_on(async {
+        let server = Server::start(app());
+        println!("listens on {}", server.address);
+        let end = tokio::task::spawn_blocking(|| std::io::stdin().read_to_end(&mut Vec::new()));
+        assert!(end.await.is_ok());
+    });
+    drop(others);
+}

@@ -1,0 +1,159 @@
+//! HTTP/2: the same answers, and clients that abuse it.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full};
+use hyper::client::conn::http2::{Builder, SendRequest, handshake};
+use hyper::{Method, Request, StatusCode};
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use pidq_http::Limits;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::time::{sleep, timeout};
+
+use crate::server::{Server, app, status};
+
+type Body = Full<Bytes>;
+
+async fn connect(server: &Server) -> SendRequest<Body> {
+    let io = TokioIo::new(server.connect().await);
+    let (sender, connection) = handshake(TokioExecutor::new(), io).await.expect("it speaks HTTP/2");
+    tokio::spawn(connection);
+    sender
+}
+
+fn request(server: &Server, method: Method, path: &str, body: &'static str) -> Request<Body> {
+    let uri = format!("http://{}{path}", server.address);
+    let request = Request::builder().method(method).uri(uri).header("content-type", "application/json");
+    request.body(Full::from(body)).expect("a request")
+}
+
+async fn text(response: hyper::Response<hyper::body::Incoming>) -> (StatusCode, String) {
+    let status = response.status();
+    let body = response.into_body().collect().await.map(|body| body.to_bytes()).unwrap_or_default();
+    (status, String::from_utf8_lossy(&body).into_owned())
+}
+
+#[tokio::test]
+async fn streams_of_one_connection_are_answered_side_by_side() {
+    let server = Server::start(app());
+    let mut sender = connect(&server).await;
+    let slow = sender.send_request(request(&server, Method::GET, "/slow", ""));
+    let quick = sender.send_request(request(&server, Method::POST, "/echo", "[1,2]"));
+    let (slow, quick) = tokio::join!(slow, quick);
+    assert_eq!(text(quick.expect("an answer")).await, (StatusCode::OK, "[1,2]".into()));
+    assert_eq!(text(slow.expect("an answer")).await, (StatusCode::OK, "slow".into()));
+    let big = sender.send_request(request(&server, Method::GET, "/big", "")).await.expect("an answer");
+    assert_eq!(text(big).await.1.len(), 8 << 20);
+}
+
+#[tokio::test]
+async fn a_panic_ends_its_own_stream_only() {
+    let server = Server::start(app());
+    let mut sender = connect(&server).await;
+    let slow = sender.send_request(request(&server, Method::GET, "/slow", ""));
+    let panic = sender.send_request(request(&server, Method::GET, "/panic", ""));
+    let (slow, panic) = tokio::join!(slow, panic);
+    assert_eq!(panic.map(|answer| answer.status()).ok(), Some(StatusCode::INTERNAL_SERVER_ERROR));
+    assert_eq!(text(slow.expect("an answer")).await.1, "slow");
+}
+
+#[tokio::test]
+async fn a_host_that_contradicts_the_authority_is_refused() {
+    let server = Server::start(app());
+    let mut sender = connect(&server).await;
+    let mut contradicting = request(&server, Method::GET, "/things/1", "");
+    contradicting.headers_mut().insert("host", "other".parse().expect("a value"));
+    let answer = sender.send_request(contradicting).await.expect("an answer");
+    assert_eq!(answer.status(), StatusCode::BAD_REQUEST);
+}
+
+#[tokio::test]
+async fn running_streams_are_answered_before_the_end() {
+    let server = Server::start(app());
+    let mut sender = connect(&server).await;
+    let slow = tokio::spawn(sender.send_request(request(&server, Method::GET, "/slow", "")));
+    sleep(Duration::from_millis(100)).await;
+    server.stop.stop();
+    let answer = slow.await.expect("no panic").expect("an answer");
+    assert_eq!(text(answer).await.1, "slow");
+    assert!(server.done.await.is_ok_and(|ended| ended.is_ok()));
+}
+
+#[tokio::test]
+async fn a_client_that_opens_no_window_is_ended() {
+    let mut app = app();
+    app.limits = Limits { write_stall: Duration::from_millis(400), ..app.limits };
+    let server = Server::start(app);
+    let io = TokioIo::new(server.connect().await);
+    let mut builder = Builder::new(TokioExecutor::new());
+    builder.initial_stream_window_size(0).initial_connection_window_size(0);
+    let (mut sender, connection) = builder.handshake::<_, Body>(io).await.expect("it speaks HTTP/2");
+    let connection = tokio::spawn(connection);
+    let answer = sender.send_request(request(&server, Method::GET, "/big", "")).await.expect("a head");
+    assert_eq!(answer.status(), StatusCode::OK);
+    assert!(timeout(Duration::from_secs(3), connection).await.is_ok(), "the server waits for ever");
+}
+
+#[tokio::test]
+async fn a_flood_of_resets_ends_the_connection_and_no_other() {
+    let server = Server::start(app());
+    let mut stream = server.connect().await;
+    stream
+        .write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00")
+        .await
+        .expect("it is open");
+    let mut flood = Vec::new();
+    for id in (1_u32..100_000).step_by(2) {
+        // :method GET, :scheme http, :path /, :authority x; then RST_STREAM.
+        flood.extend_from_slice(&[0, 0, 6, 1, 5]);
+        flood.extend_from_slice(&id.to_be_bytes());
+        flood.extend_from_slice(&[0x82, 0x86, 0x84, 0x41, 1, b'x']);
+        flood.extend_from_slice(&[0, 0, 4, 3, 0]);
+        flood.extend_from_slice(&id.to_be_bytes());
+        flood.extend_from_slice(&8_u32.to_be_bytes());
+    }
+    let (mut reader, mut writer) = stream.into_split();
+    let written = tokio::spawn(async move { writer.write_all(&flood).await });
+    let mut answer = Vec::new();
+    let ended = timeout(Duration::from_secs(10), reader.read_to_end(&mut answer)).await;
+    assert!(ended.is_ok(), "the connection goes on");
+    let _ = written.await;
+    assert_eq!(status(&server.request("GET /things/1 HTTP/1.1", "").await), 200);
+}
+
+#[tokio::test]
+async fn a_head_without_an_end_is_refused() {
+    let server = Server::start(app());
+    let mut stream = server.connect().await;
+    stream
+        .write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00")
+        .await
+        .expect("it is open");
+    // HEADERS without END_HEADERS, then CONTINUATION frames without end.
+    let mut flood = vec![0, 0, 1, 1, 0, 0, 0, 0, 1, 0x82];
+    for _ in 0..10_000 {
+        flood.extend_from_slice(&[0, 0, 64, 9, 0, 0, 0, 0, 1]);
+        flood.extend_from_slice(&[0x82; 64]);
+    }
+    let (mut reader, mut writer) = stream.into_split();
+    let written = tokio::spawn(async move { writer.write_all(&flood).await });
+    let mut answer = Vec::new();
+    let ended = timeout(Duration::from_secs(10), reader.read_to_end(&mut answer)).await;
+    assert!(ended.is_ok(), "the connection goes on");
+    let _ = written.await;
+}
+
+#[tokio::test]
+async fn too_many_headers_are_refused() {
+    let server = Server::start(app());
+    let mut sender = connect(&server).await;
+    let mut large = request(&server, Method::GET, "/things/1", "");
+    for number in 0..300 {
+        let name: hyper::header::HeaderName = format!("x-{number}").parse().expect("a name");
+        large.headers_mut().insert(name, "y".repeat(100).parse().expect("a value"));
+    }
+    let answer = sender.send_request(large).await;
+    let refused = answer.map_or(true, |answer| answer.status() == StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE);
+    assert!(refused, "30 KiB of headers are too much");
+}
