@@ -10,6 +10,7 @@ mod clients;
 mod endpoint;
 mod grants;
 mod moment;
+mod oidc;
 mod password;
 mod secret;
 mod sessions;
@@ -33,6 +34,7 @@ pub use endpoint::{
 };
 pub use grants::{DefaultAccess, Grant, Right, Rights};
 pub use moment::Moment;
+pub use oidc::{Algorithm, ClaimMap, Profile, Provider, ProviderSettings, TenantFrom, TokenFault};
 pub use password::{HashCost, check_password};
 pub use secret::Secret;
 pub use setup::{FirstStart, Made};
@@ -87,6 +89,7 @@ pub struct Identities {
     options: IdentityOptions,
     passwords: Passwords,
     throttle: Throttle,
+    providers: Vec<Provider>,
 }
 
 impl Identities {
@@ -95,7 +98,18 @@ impl Identities {
         database.migrate("identity", MIGRATIONS).await?;
         let passwords = Passwords::new(options.hash_cost)?;
         let throttle = Throttle::new(options.throttle);
-        Ok(Identities { database, options, passwords, throttle })
+        Ok(Identities { database, options, passwords, throttle, providers: Vec::new() })
+    }
+
+    /// Also accepts the tokens of a company's own provider.
+    pub fn with_provider(mut self, provider: Provider) -> Identities {
+        self.providers.push(provider);
+        self
+    }
+
+    /// The issuers of those providers.
+    pub fn issuers(&self) -> Vec<&str> {
+        self.providers.iter().map(Provider::issuer).collect()
     }
 
     /// What was decided about accounts and tokens.

@@ -2,6 +2,7 @@
 //!
 //! A name that is no account's is never written: people type passwords into the wrong field.
 
+use super::TokenFault;
 use super::throttle::Network;
 
 /// Where the lines go.
@@ -26,4 +27,9 @@ pub(crate) fn client_refused(network: Network) {
 /// An administrator changed an account, a client or a grant.
 pub(crate) fn changed(event: &'static str, whom: &str) {
     tracing::info!(target: TARGET, event, whom);
+}
+
+/// A token of a company's own provider was not accepted.
+pub(crate) fn foreign_token_refused(issuer: &str, fault: TokenFault) {
+    tracing::info!(target: TARGET, event = "sso-token-refused", issuer, ?fault);
 }

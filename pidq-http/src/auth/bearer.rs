@@ -8,7 +8,7 @@ use std::fmt;
 use super::accounts::Role;
 use super::secret::fingerprint;
 use super::sessions::ACCESS_PREFIX;
-use super::{Caller, Identities, IdentityError, Moment, Subject};
+use super::{Caller, Identities, IdentityError, Moment, Subject, audit};
 
 /// Why a request is nobody's.
 #[derive(Debug)]
@@ -69,6 +69,7 @@ fn invalid(description: &str) -> String {
 
 impl From<IdentityError> for AuthError {
     fn from(error: IdentityError) -> AuthError {
+        tracing::error!(%error, "tokens cannot be looked at");
         AuthError::Unavailable(error)
     }
 }
@@ -137,10 +138,19 @@ impl Identities {
     /// Who a request comes from, by all its headers `Authorization`.
     pub async fn authenticate(&self, headers: &[&str], now: Moment) -> Result<Caller, AuthError> {
         let token = token(headers)?;
-        if !token.starts_with(ACCESS_PREFIX) {
-            return Err(AuthError::Invalid);
+        if token.starts_with(ACCESS_PREFIX) {
+            return self.caller(token, now).await;
         }
-        self.caller(token, now).await
+        self.foreign_caller(token, now).await
+    }
+
+    /// A token of a company's own provider, if there is one that it names.
+    async fn foreign_caller(&self, token: &str, now: Moment) -> Result<Caller, AuthError> {
+        let provider = self.providers.iter().find(|provider| provider.is_named_by(token)).ok_or(AuthError::Invalid)?;
+        provider.verify(token, now).await.map_err(|fault| {
+            audit::foreign_token_refused(provider.issuer(), fault);
+            fault.into()
+        })
     }
 
     async fn caller(&self, token: &str, now: Moment) -> Result<Caller, AuthError> {

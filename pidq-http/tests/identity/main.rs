@@ -10,6 +10,8 @@ mod databases;
 mod grants;
 mod logins;
 mod metadata;
+mod oidc;
+mod provider;
 mod refresh;
 mod revocation;
 mod token;

@@ -1,0 +1,183 @@
+//! A provider of our own on 127.0.0.1: real HTTP, keys that a test changes, and tokens as good or as bad as it likes.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use ring::rand::SystemRandom;
+use ring::signature::{
+    ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, Ed25519KeyPair, KeyPair, RSA_PKCS1_SHA256, RSA_PSS_SHA256,
+    RsaKeyPair, RsaPublicKeyComponents,
+};
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+
+/// Two RSA keys for tests and nothing else: `ring` makes none.
+const RSA_KEYS: [&[u8]; 2] = [include_bytes!("data/rsa_1.der"), include_bytes!("data/rsa_2.der")];
+
+#[derive(Clone)]
+pub struct Provider {
+    pub issuer: String,
+    state: Arc<State>,
+}
+
+struct State {
+    fetches: AtomicUsize,
+    is_away: AtomicBool,
+    keys: Mutex<Value>,
+    discovery: Mutex<Value>,
+}
+
+impl Provider {
+    pub async fn start() -> Provider {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let issuer = format!("http://{}", listener.local_addr().unwrap());
+        let discovery = json!({"issuer": issuer, "jwks_uri": format!("{issuer}/jwks")});
+        let state = Arc::new(State {
+            fetches: AtomicUsize::new(0),
+            is_away: AtomicBool::new(false),
+            keys: Mutex::new(json!({"keys": []})),
+            discovery: Mutex::new(discovery),
+        });
+        tokio::spawn(serve(listener, state.clone()));
+        Provider { issuer, state }
+    }
+
+    pub fn fetches(&self) -> usize {
+        self.state.fetches.load(Ordering::SeqCst)
+    }
+
+    pub fn go_away(&self, away: bool) {
+        self.state.is_away.store(away, Ordering::SeqCst);
+    }
+
+    pub fn publish(&self, keys: &[Value]) {
+        *self.state.keys.lock().unwrap() = json!({ "keys": keys });
+    }
+
+    pub fn publish_anything(&self, document: Value) {
+        *self.state.keys.lock().unwrap() = document;
+    }
+
+    pub fn describe(&self, discovery: Value) {
+        *self.state.discovery.lock().unwrap() = discovery;
+    }
+}
+
+async fn serve(listener: TcpListener, state: Arc<State>) {
+    while let Ok((stream, _)) = listener.accept().await {
+        let _ = answer(stream, &state).await;
+    }
+}
+
+async fn answer(mut stream: TcpStream, state: &State) -> std::io::Result<()> {
+    let mut request = vec![0; 4096];
+    let size = stream.read(&mut request).await?;
+    let request = String::from_utf8_lossy(&request[..size]).into_owned();
+    state.fetches.fetch_add(1, Ordering::SeqCst);
+    if state.is_away.load(Ordering::SeqCst) {
+        return Ok(());
+    }
+    let body = match request.split(' ').nth(1) {
+        Some("/.well-known/openid-configuration") => Some(state.discovery.lock().unwrap().to_string()),
+        Some("/jwks") => Some(state.keys.lock().unwrap().to_string()),
+        _ => None,
+    };
+    let status = if body.is_some() { "200 OK" } else { "302 Found\r\nlocation: /jwks" };
+    let body = body.unwrap_or_default();
+    let reply = format!("HTTP/1.1 {status}\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{body}", body.len());
+    stream.write_all(reply.as_bytes()).await
+}
+
+/// A key of the provider, both halves of it.
+pub struct Signer {
+    pub id: String,
+    pub algorithm: &'static str,
+    pair: Pair,
+}
+
+enum Pair {
+    Rsa(Box<RsaKeyPair>),
+    P256(EcdsaKeyPair),
+    Ed25519(Ed25519KeyPair),
+}
+
+pub fn base64url(bytes: impl AsRef<[u8]>) -> String {
+    URL_SAFE_NO_PAD.encode(bytes)
+}
+
+impl Signer {
+    /// A key for `RS256`, `PS256`, `ES256` or `EdDSA`. Of RSA there are two.
+    pub fn new(id: &str, algorithm: &'static str, which: usize) -> Signer {
+        let random = SystemRandom::new();
+        let pair = match algorithm {
+            "ES256" => {
+                let pair = EcdsaKeyPair::generate_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, &random).unwrap();
+                let pair = EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, pair.as_ref(), &random);
+                Pair::P256(pair.unwrap())
+            }
+            "EdDSA" | "Ed25519" => {
+                let pair = Ed25519KeyPair::generate_pkcs8(&random).unwrap();
+                Pair::Ed25519(Ed25519KeyPair::from_pkcs8(pair.as_ref()).unwrap())
+            }
+            _ => Pair::Rsa(Box::new(RsaKeyPair::from_der(RSA_KEYS[which]).unwrap())),
+        };
+        Signer { id: id.to_owned(), algorithm, pair }
+    }
+
+    pub fn jwk(&self) -> Value {
+        let mut jwk = self.plain_jwk();
+        jwk["kid"] = json!(self.id);
+        jwk["alg"] = json!(self.algorithm);
+        jwk["use"] = json!("sig");
+        jwk
+    }
+
+    /// Without any word about its use.
+    pub fn plain_jwk(&self) -> Value {
+        match &self.pair {
+            Pair::Rsa(pair) => {
+                let public = RsaPublicKeyComponents::<Vec<u8>>::from(pair.public());
+                json!({"kty": "RSA", "n": base64url(public.n), "e": base64url(public.e)})
+            }
+            Pair::P256(pair) => {
+                let point = pair.public_key().as_ref();
+                json!({"kty": "EC", "crv": "P-256", "x": base64url(&point[1..33]), "y": base64url(&point[33..])})
+            }
+            Pair::Ed25519(pair) => {
+                json!({"kty": "OKP", "crv": "Ed25519", "x": base64url(pair.public_key().as_ref())})
+            }
+        }
+    }
+
+    pub fn header(&self) -> Value {
+        json!({"alg": self.algorithm, "typ": "at+jwt", "kid": self.id})
+    }
+
+    pub fn token(&self, claims: &Value) -> String {
+        self.token_of(&self.header().to_string(), &claims.to_string())
+    }
+
+    pub fn token_of(&self, header: &str, claims: &str) -> String {
+        let signed = format!("{}.{}", base64url(header), base64url(claims));
+        let signature = self.sign(signed.as_bytes());
+        format!("{signed}.{}", base64url(signature))
+    }
+
+    pub fn sign(&self, message: &[u8]) -> Vec<u8> {
+        let random = SystemRandom::new();
+        match &self.pair {
+            Pair::Rsa(pair) => {
+                let mut signature = vec![0; pair.public().modulus_len()];
+                let padding: &'static dyn ring::signature::RsaEncoding =
+                    if self.algorithm == "PS256" { &RSA_PSS_SHA256 } else { &RSA_PKCS1_SHA256 };
+                pair.sign(padding, &random, message, &mut signature).unwrap();
+                signature
+            }
+            Pair::P256(pair) => pair.sign(&random, message).unwrap().as_ref().to_vec(),
+            Pair::Ed25519(pair) => pair.sign(message).as_ref().to_vec(),
+        }
+    }
+}
