@@ -12,6 +12,7 @@ mod logins;
 mod metadata;
 mod oidc;
 mod provider;
+mod real_provider;
 mod refresh;
 mod revocation;
 mod token;

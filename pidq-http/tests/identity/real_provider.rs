@@ -1,0 +1,63 @@
+//! A login at a real provider (npm `oidc-provider`): what it issues is accepted where it should be.
+//!
+//! `npm install` in `tests/harness/oidc` sets it up.
+
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+
+use pidq_http::auth::{Moment, Provider, ProviderSettings, TenantFrom, TokenFault};
+use serde_json::Value;
+
+const AUDIENCE: &str = "https://pidq.example";
+
+/// Ends with the test: that closes the pipe which the script waits for.
+struct RealProvider {
+    _script: Child,
+    document: Value,
+}
+
+impl RealProvider {
+    fn start() -> Option<RealProvider> {
+        let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../tests/harness/oidc");
+        if !folder.join("node_modules/oidc-provider").is_dir() {
+            return None;
+        }
+        let mut script = Command::new("node");
+        let script = script.arg("provider.mjs").current_dir(folder).stdin(Stdio::piped());
+        let mut script = script.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().ok()?;
+        let mut line = String::new();
+        BufReader::new(script.stdout.take()?).read_line(&mut line).unwrap();
+        Some(RealProvider { _script: script, document: serde_json::from_str(&line).unwrap() })
+    }
+
+    fn issuer(&self) -> &str {
+        self.document["issuer"].as_str().unwrap()
+    }
+
+    fn settings(&self, audience: &str) -> Provider {
+        let tenant = TenantFrom::Fixed("acme".into());
+        Provider::new(ProviderSettings::rfc9068(self.issuer(), audience, tenant)).unwrap()
+    }
+}
+
+#[tokio::test]
+async fn a_login_at_a_real_provider_is_a_caller() {
+    let Some(real) = RealProvider::start() else {
+        return eprintln!("SKIPPED: no node, or no `npm install` in tests/harness/oidc");
+    };
+    let (ours, other) = (real.settings(AUDIENCE), real.settings("https://other.example"));
+    let issued = real.document["issued"].as_object().unwrap();
+    assert_eq!(issued.len(), 4);
+    for (algorithm, tokens) in issued {
+        let token = tokens["access_token"].as_str().unwrap();
+        let caller = ours.verify(token, Moment::now()).await;
+        let caller = caller.unwrap_or_else(|fault| panic!("{algorithm}: {fault:?}"));
+        assert_eq!(caller.subject.as_str(), format!("sso:{}#ann", real.issuer()));
+        assert_eq!(caller.scopes, ["read", "write"]);
+        assert_eq!(caller.client_id.as_deref(), Some("tool"));
+        let id_token = tokens["id_token"].as_str().unwrap();
+        assert_eq!(ours.verify(id_token, Moment::now()).await.err(), Some(TokenFault::Type));
+        assert_eq!(other.verify(token, Moment::now()).await.err(), Some(TokenFault::Audience));
+    }
+}
