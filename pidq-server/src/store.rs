@@ -8,6 +8,7 @@ pub mod error;
 mod file;
 mod id;
 pub mod packing;
+pub mod sql;
 
 pub mod vfs;
 
@@ -367,6 +368,45 @@ pub type Events = Arc<dyn Fn(&Event) + Send + Sync>;
 /// Nobody is told.
 pub fn no_events() -> Events {
     Arc::new(|_| {})
+}
+
+/// How a store behaves.
+#[derive(Clone)]
+pub struct Options {
+    /// Versions kept of each job, at least one.
+    pub keep: usize,
+    /// What each tenant may store.
+    pub share: Share,
+    /// Who is told about damage and stopped writes.
+    pub events: Events,
+}
+
+/// What a tenant may store.
+#[derive(Clone, Copy, Debug)]
+pub struct Share {
+    /// Bytes as they are stored, all versions kept.
+    pub bytes: u64,
+    /// Graphs.
+    pub graphs: u64,
+}
+
+impl Share {
+    /// Whether there is anything to count.
+    fn is_limited(&self) -> bool {
+        self.bytes < Share::default().bytes || self.graphs < Share::default().graphs
+    }
+}
+
+impl Default for Share {
+    fn default() -> Share {
+        Share { bytes: u64::MAX / 4, graphs: u64::MAX / 4 }
+    }
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options { keep: 10, share: Share::default(), events: no_events() }
+    }
 }
 
 /// Small letters, two a byte.

@@ -20,8 +20,8 @@ use super::error::{Error, Result};
 use super::file::{Beginning, Packed, Stored, USUAL_HEAD};
 use super::vfs::{DirEntry, RealVfs, Vfs};
 use super::{
-    Answer, Coding, Committed, Event, Events, JobId, Meta, Outcome, Precondition, State, Store, StoredGraph, Tenant,
-    Verified, VersionEntry, Which, held, no_events,
+    Answer, Coding, Committed, Event, JobId, Meta, Options, Outcome, Precondition, State, Store, StoredGraph, Tenant,
+    Verified, VersionEntry, Which, held,
 };
 use crate::door::Draft;
 
@@ -35,38 +35,6 @@ const WRITERS: usize = 8;
 const TURNS: usize = 256;
 /// How often a reader looks again for a file that was replaced under its eyes.
 const TRIES: usize = 4;
-
-/// How a store of files behaves.
-#[derive(Clone)]
-pub struct Options {
-    /// Versions kept of each job, at least one.
-    pub keep: usize,
-    /// What each tenant may store.
-    pub share: Share,
-    /// Who is told about damage and stopped writes.
-    pub events: Events,
-}
-
-/// What a tenant may store.
-#[derive(Clone, Copy, Debug)]
-pub struct Share {
-    /// Bytes of files, all versions kept.
-    pub bytes: u64,
-    /// Graphs.
-    pub graphs: u64,
-}
-
-impl Default for Share {
-    fn default() -> Share {
-        Share { bytes: u64::MAX / 4, graphs: u64::MAX / 4 }
-    }
-}
-
-impl Default for Options {
-    fn default() -> Options {
-        Options { keep: 10, share: Share::default(), events: no_events() }
-    }
-}
 
 /// A store of files.
 pub struct Dir {

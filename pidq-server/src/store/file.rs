@@ -21,6 +21,7 @@ pub(super) const USUAL_HEAD: usize = 1024;
 /// A version, ready to be stored.
 pub(super) struct Packed {
     pub meta: Meta,
+    /// One frame of zstd.
     pub body: Vec<u8>,
 }
 
@@ -30,6 +31,11 @@ impl Packed {
         let json = draft.to_json(version.as_str());
         let meta = meta(draft, version, &json);
         Ok(Packed { meta, body: pack(&json)? })
+    }
+
+    /// The SHA-256 of the body.
+    pub fn body_hash(&self) -> [u8; 32] {
+        Sha256::digest(&self.body).into()
     }
 
     /// The first frame of the file. The second is the body.
@@ -94,20 +100,28 @@ impl Stored {
 
     /// The content of a whole file in a coding, if it is what was stored.
     pub fn content(&self, file: &Bytes, coding: Coding) -> Option<Bytes> {
-        let body = file.slice(self.body.min(file.len())..);
-        let is_whole = Sha256::digest(&body)[..] == self.packed;
-        match coding {
-            _ if !is_whole => None,
-            Coding::Zstd => Some(body),
-            Coding::Identity => unpack_own(&body, self.meta.size.try_into().ok()?),
-        }
+        content(&self.meta, &self.packed, file.slice(self.body.min(file.len())..), coding)
     }
 
     /// Whether all hashes of a whole file hold.
     pub fn is_sound(&self, file: &Bytes) -> bool {
-        let json = self.content(file, Coding::Identity);
-        json.is_some_and(|json| Sha256::digest(&json)[..] == self.meta.sha256)
+        is_sound(&self.meta, self.content(file, Coding::Identity))
     }
+}
+
+/// A body in a coding, if it has the hash that it was stored with.
+pub(super) fn content(meta: &Meta, packed: &[u8], body: Bytes, coding: Coding) -> Option<Bytes> {
+    let is_whole = Sha256::digest(&body)[..] == *packed;
+    match coding {
+        _ if !is_whole => None,
+        Coding::Zstd => Some(body),
+        Coding::Identity => unpack_own(&body, meta.size.try_into().ok()?),
+    }
+}
+
+/// Whether this is the JSON that was stored.
+pub(super) fn is_sound(meta: &Meta, json: Option<Bytes>) -> bool {
+    json.is_some_and(|json| Sha256::digest(&json)[..] == meta.sha256)
 }
 
 fn known(meta: &Meta, body: &[u8]) -> String {

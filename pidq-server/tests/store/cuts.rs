@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use pidq_server::door::Draft;
-use pidq_server::store::dir::{Dir, Options};
-use pidq_server::store::{Coding, Error, JobId, Outcome, Precondition, Store, Version, Which};
+use pidq_server::store::dir::Dir;
+use pidq_server::store::{Coding, Error, JobId, Options, Outcome, Precondition, Store, Version, Which};
 use tokio::runtime::Runtime;
 
 use crate::setting::{Dice, draft, drawing, job, setting, tenant};

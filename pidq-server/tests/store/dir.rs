@@ -3,8 +3,8 @@
 use std::fs;
 use std::process::Command;
 
-use pidq_server::store::dir::{Dir, Options, Share};
-use pidq_server::store::{Coding, Error, Precondition, State, Store, Which};
+use pidq_server::store::dir::Dir;
+use pidq_server::store::{Coding, Error, Options, Precondition, Share, State, Store, Which};
 
 use crate::setting::{Place, draft, drawing, job, tenant, wait};
 use crate::suite;

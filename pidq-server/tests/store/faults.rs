@@ -4,8 +4,8 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 
-use pidq_server::store::dir::{Dir, Options};
-use pidq_server::store::{Coding, Error, Event, Precondition, State, Store, Which};
+use pidq_server::store::dir::Dir;
+use pidq_server::store::{Coding, Error, Event, Options, Precondition, State, Store, Which};
 
 use crate::cuts::{Run, Step, history, jobs, runtime};
 use crate::setting::{draft, drawing, heard, tenant};

@@ -10,8 +10,8 @@ use std::sync::mpsc::{Receiver, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use pidq_server::store::dir::{Dir, Options};
-use pidq_server::store::{Coding, Error, Precondition, Store, Which};
+use pidq_server::store::dir::Dir;
+use pidq_server::store::{Coding, Error, Options, Precondition, Store, Which};
 
 use crate::setting::{Dice, Place, draft, drawing, job, setting, tenant, wait};
 

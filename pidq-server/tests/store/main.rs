@@ -7,4 +7,5 @@ mod faults;
 mod kill;
 mod setting;
 mod sim;
+mod sql;
 mod suite;

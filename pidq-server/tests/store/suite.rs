@@ -1,6 +1,8 @@
 //! What every store does, whatever it is made of.
 
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::Poll;
 
 use pidq_server::store::packing::{Growth, Packing, unpack};
 use pidq_server::store::{
@@ -179,17 +181,22 @@ async fn tenants_see_their_own(case: Case<'_>, other: Tenant) {
 
 /// Twelve commits, all at once.
 async fn together(case: &Case<'_>, precondition: &Precondition) -> Vec<Result<Committed>> {
-    let mut futures: Vec<_> = (0..12).map(|number| Box::pin(case.put_if(number, precondition.clone()))).collect();
+    let put = |number| case.put_if(number, precondition.clone());
+    all((0..12).map(put).map(Box::pin).collect()).await
+}
+
+/// What all of them give, in the order in which they are done.
+pub async fn all<F: Future + Unpin>(mut futures: Vec<F>) -> Vec<F::Output> {
     let mut done = Vec::new();
     std::future::poll_fn(|cx| {
-        futures.retain_mut(|future| match future.as_mut().poll(cx) {
-            std::task::Poll::Ready(put) => {
-                done.push(put);
+        futures.retain_mut(|future| match Pin::new(future).poll(cx) {
+            Poll::Ready(output) => {
+                done.push(output);
                 false
             }
-            std::task::Poll::Pending => true,
+            Poll::Pending => true,
         });
-        if futures.is_empty() { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
+        if futures.is_empty() { Poll::Ready(()) } else { Poll::Pending }
     })
     .await;
     done

@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use super::Share;
 use super::layout::Seen;
-use crate::store::{Error, JobId, Result, Tenant};
+use crate::store::{Error, JobId, Result, Share, Tenant};
 
 /// The shelf of every tenant. Readers wait for nobody who writes a file: the lock is held to look or to swap only.
 #[derive(Debug, Default)]

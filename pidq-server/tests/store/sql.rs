@@ -1,0 +1,174 @@
+//! A store in a real PostgreSQL, started for the test as an ordinary user.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use pidq_server::store::sql::Sql;
+use pidq_server::store::{Coding, Error, Options, Precondition, Share, State, Store, Which};
+
+use crate::setting::{Place, draft, drawing, job, tenant, wait};
+use crate::suite;
+
+/// A database of its own, that listens on a socket in its directory.
+struct Cluster {
+    place: Place,
+    server: Child,
+}
+
+impl Cluster {
+    /// `None`, and a line that says so, where there is no PostgreSQL.
+    fn start() -> Option<Cluster> {
+        let Some(programs) = programs() else {
+            println!("skipped: there is no PostgreSQL in /usr/lib/postgresql");
+            return None;
+        };
+        let place = Place::new();
+        give_away(place.path());
+        let data = place.path().join("data");
+        let made = ordinary(&programs.join("initdb"))
+            .args(["-U", "pidq", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync", "-D"])
+            .arg(&data)
+            .output();
+        let made = made.expect("initdb runs");
+        assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+        let mut command = ordinary(&programs.join("postgres"));
+        let command = command.arg("-D").arg(&data).arg("-k").arg(place.path());
+        let command = command.args(["-c", "listen_addresses=", "-c", "fsync=off", "-c", "max_connections=40"]);
+        let server = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("postgres runs");
+        Some(Cluster { place, server })
+    }
+
+    fn url(&self) -> String {
+        format!("postgres://pidq@localhost/postgres?host={}", self.place.path().display())
+    }
+
+    async fn open(&self, options: Options) -> Sql {
+        let start = Instant::now();
+        loop {
+            match Sql::open(&self.url(), 8, options.clone()).await {
+                Ok(sql) => return sql,
+                Err(error) if start.elapsed() > Duration::from_secs(30) => panic!("{error}"),
+                Err(_) => tokio::task::yield_now().await,
+            }
+        }
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        let _ = Command::new("kill").arg("-INT").arg(self.server.id().to_string()).status();
+        let _ = self.server.wait();
+    }
+}
+
+fn programs() -> Option<PathBuf> {
+    let mut found: Vec<PathBuf> =
+        fs::read_dir("/usr/lib/postgresql").ok()?.flatten().map(|dir| dir.path().join("bin")).collect();
+    found.retain(|bin| bin.join("postgres").exists());
+    found.sort();
+    found.pop()
+}
+
+fn is_root() -> bool {
+    Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout == b"0\n")
+}
+
+/// PostgreSQL does not run as root.
+fn ordinary(program: &Path) -> Command {
+    if !is_root() {
+        return Command::new(program);
+    }
+    let mut command = Command::new("setpriv");
+    command.args(["--reuid=postgres", "--regid=postgres", "--init-groups", "--"]).arg(program);
+    command
+}
+
+fn give_away(path: &Path) {
+    if is_root() {
+        assert!(Command::new("chown").arg("postgres").arg(path).status().is_ok_and(|status| status.success()));
+    }
+}
+
+#[test]
+fn a_database_does_what_every_store_does() {
+    let Some(cluster) = Cluster::start() else { return };
+    wait(async {
+        let options = Options { keep: 3, ..Options::default() };
+        let first = cluster.open(options.clone()).await;
+        suite::run(&first, "first.").await;
+        let second = cluster.open(options).await;
+        suite::run(&second, "second.").await;
+        assert_eq!(first.state().await, State::Writable);
+        replicas_see_each_other(&first, &second).await;
+        replicas_count_together(&first, &second).await;
+        damage_is_noticed(&cluster, &first).await;
+    });
+    wait(shares_are_kept(&cluster));
+    wait(an_absent_database_is_said(cluster));
+}
+
+async fn replicas_see_each_other(first: &Sql, second: &Sql) {
+    let (tenant, job) = (tenant("replicas"), job("J-1"));
+    let put = first.commit(&tenant, &job, draft(&job, drawing(1)), &Precondition::None).await.expect("a commit");
+    assert_eq!(second.head(&tenant, &job, &Which::Latest).await, Ok(put.meta));
+    let put = second.commit(&tenant, &job, draft(&job, drawing(2)), &Precondition::None).await.expect("a commit");
+    let seen = first.get(&tenant, &job, &Which::Latest, Coding::Identity).await.expect("a graph");
+    assert_eq!(seen.meta, put.meta);
+    assert_eq!(second.delete(&tenant, &job, &Precondition::Is(vec![put.meta.etag()])).await, Ok(()));
+    assert_eq!(first.head(&tenant, &job, &Which::Latest).await, Err(Error::GraphNotFound));
+    let put = first.commit(&tenant, &job, draft(&job, drawing(2)), &Precondition::Absent).await.expect("a commit");
+    assert_eq!(put.meta.version.as_str(), "3");
+}
+
+async fn replicas_count_together(first: &Sql, second: &Sql) {
+    let (tenant, job) = (tenant("together"), job("J-1"));
+    let mut numbers = Vec::new();
+    for round in 0..10 {
+        let puts = [first, second].map(|store| {
+            let number = round * 2 + u64::from(std::ptr::eq(store, first));
+            store.commit(&tenant, &job, draft(&job, drawing(number)), &Precondition::None)
+        });
+        let done = suite::all(puts.into()).await;
+        numbers.extend(done.into_iter().map(|put| put.expect("a commit").meta.version.as_number()));
+    }
+    numbers.sort_unstable();
+    assert_eq!(numbers, (1..=20).map(Some).collect::<Vec<_>>());
+}
+
+async fn damage_is_noticed(cluster: &Cluster, store: &Sql) {
+    let (tenant, job) = (tenant("damage"), job("J-1"));
+    store.commit(&tenant, &job, draft(&job, drawing(1)), &Precondition::None).await.expect("a commit");
+    let statement =
+        "update graph_version set packed = set_byte(packed, 20, get_byte(packed, 20) # 16) where tenant = 'damage'";
+    let psql = Command::new("psql")
+        .args(["-U", "pidq", "-d", "postgres", "-h"])
+        .arg(cluster.place.path())
+        .args(["-c", statement])
+        .output();
+    assert!(psql.is_ok_and(|output| output.status.success()), "psql runs");
+    let found = store.get(&tenant, &job, &Which::Latest, Coding::Zstd).await;
+    assert_eq!(found.map(|graph| graph.meta).expect_err("damaged"), Error::GraphCorrupt);
+    assert_eq!(store.verify().await.expect("verified").corrupt.len(), 1);
+}
+
+async fn shares_are_kept(cluster: &Cluster) {
+    let options = Options { share: Share { bytes: 4096, graphs: 2 }, ..Options::default() };
+    let store = cluster.open(options).await;
+    let tenant = tenant("shares");
+    for (name, is_stored) in [("J-1", true), ("J-2", true), ("J-3", false), ("J-1", true)] {
+        let job = job(name);
+        let put = store.commit(&tenant, &job, draft(&job, drawing(u64::from(is_stored))), &Precondition::None).await;
+        assert_eq!(put.is_ok(), is_stored, "{put:?}");
+        assert!(put.is_ok() || matches!(put, Err(Error::InsufficientStorage(_))));
+    }
+}
+
+async fn an_absent_database_is_said(cluster: Cluster) {
+    let store = cluster.open(Options::default()).await;
+    drop(cluster);
+    let found = store.head(&tenant("t"), &job("J-1"), &Which::Latest).await;
+    assert_eq!(found.expect_err("gone").code(), "store-unavailable");
+    assert!(matches!(store.state().await, State::Unavailable(_)));
+}
