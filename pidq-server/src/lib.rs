@@ -3,4 +3,5 @@
 #![forbid(unsafe_code)]
 
 pub mod door;
+pub mod served;
 pub mod store;

@@ -22,6 +22,7 @@ use bytes::Bytes;
 use crate::door::Draft;
 
 pub use error::{Error, Fault, Result};
+pub(crate) use file::numbered;
 pub(crate) use id::has_name_characters;
 pub use id::{JobId, Tenant};
 

@@ -29,7 +29,7 @@ impl Packed {
     /// Numbers a draft, hashes it and packs it: CPU work.
     pub fn new(draft: &Draft, version: Version) -> Result<Packed> {
         let json = draft.to_json(version.as_str());
-        let meta = meta(draft, version, &json);
+        let meta = numbered(draft, version, &json);
         Ok(Packed { meta, body: pack(&json)? })
     }
 
@@ -50,7 +50,7 @@ impl Packed {
 }
 
 /// What is known of a draft that has got its version.
-pub(crate) fn meta(draft: &Draft, version: Version, json: &[u8]) -> Meta {
+pub(crate) fn numbered(draft: &Draft, version: Version, json: &[u8]) -> Meta {
     Meta {
         job: draft.job.clone(),
         version,

@@ -5,6 +5,7 @@ mod dir;
 mod door;
 mod faults;
 mod kill;
+mod served;
 mod setting;
 mod sim;
 mod sql;

@@ -1,0 +1,173 @@
+//! A directory of files, served as it is.
+
+use std::fs;
+use std::io::Write;
+use std::time::{Duration, Instant};
+
+use pidq_server::served::{Notice, Options, Served};
+use pidq_server::store::{Coding, Error, Event, Precondition, Result, State, Store, StoredGraph, Version, Which};
+
+use crate::setting::{Place, draft, drawing, heard, job, tenant, wait};
+
+fn get(served: &Served, name: &str) -> Result<StoredGraph> {
+    wait(served.get(&tenant("t"), &job(name), &Which::Latest, Coding::Identity))
+}
+
+fn on_demand() -> Options {
+    Options { notice: Notice::OnDemand, ..Options::default() }
+}
+
+fn gzip(text: &str) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(text.as_bytes()).expect("memory");
+    encoder.finish().expect("memory")
+}
+
+#[test]
+fn files_are_graphs_by_their_names() {
+    let place = Place::new();
+    let write = |name: &str, bytes: &[u8]| fs::write(place.path().join(name), bytes).expect("written");
+    write("A-1.json", drawing(1).as_bytes());
+    write("A-2.json.gz", &gzip(&drawing(2)));
+    write("B:3.json.zst", &zstd::stream::encode_all(drawing(3).as_bytes(), 1).expect("memory"));
+    write("B:3.json.gz", &gzip(&drawing(4)));
+    for other in [".hidden.json", "notes.txt", "bad name.json", ".json"] {
+        write(other, b"{");
+    }
+    fs::create_dir(place.path().join("dir.json")).expect("made");
+    let served = Served::open(place.path(), on_demand()).expect("opens");
+    let list = |prefix: &str, after: Option<&str>, limit| {
+        let after = after.map(job);
+        let found = wait(served.list(&tenant("t"), prefix, after.as_ref(), limit)).expect("a list");
+        found.iter().map(|meta| meta.job.to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(list("", None, 9), ["A-1", "A-2", "B:3"]);
+    assert_eq!(list("", Some("A-1"), 1), ["A-2"]);
+    assert_eq!(list("B", None, 9), ["B:3"]);
+    for (name, number) in [("A-1", 1), ("A-2", 2), ("B:3", 3)] {
+        let graph = get(&served, name).expect("served");
+        assert_eq!(graph.bytes, draft(&job(name), drawing(number)).to_json("1"));
+        assert_eq!((graph.meta.version.as_str(), graph.meta.nodes), ("1", 1));
+        let packed = wait(served.get(&tenant("t"), &job(name), &Which::Latest, Coding::Zstd)).expect("served");
+        assert_eq!(zstd::stream::decode_all(&packed.bytes[..]).expect("zstd"), graph.bytes);
+        assert_eq!(wait(served.head(&tenant("t"), &job(name), &Which::Latest)), Ok(graph.meta));
+    }
+    assert_eq!(wait(served.state()), State::Served);
+}
+
+#[test]
+fn a_file_says_its_own_version() {
+    let place = Place::new();
+    let text = r#"{"nodes":[],"edges":[],"metadata":{"change_version":"rev \"B\""}}"#;
+    fs::write(place.path().join("J.json"), text).expect("written");
+    let served = Served::open(place.path(), on_demand()).expect("opens");
+    let graph = get(&served, "J").expect("served");
+    assert_eq!(graph.meta.version, Version::named("rev \"B\""));
+    assert!(graph.bytes.windows(text.len() - 20).any(|part| part == &text.as_bytes()[..text.len() - 20]));
+    // No header can carry that version, so the tag is the hash alone.
+    assert!(graph.meta.etag().as_str().starts_with('-'), "{}", graph.meta.etag());
+    let of = |name: &str| wait(served.head(&tenant("t"), &job("J"), &Which::Version(Version::named(name)))).map(drop);
+    assert_eq!((of("rev \"B\""), of("1")), (Ok(()), Err(Error::VersionNotFound)));
+    assert_eq!(wait(served.versions(&tenant("t"), &job("J"))).expect("one").len(), 1);
+}
+
+#[test]
+fn nothing_is_written_and_others_see_nothing() {
+    let place = Place::new();
+    fs::write(place.path().join("J.json"), drawing(1)).expect("written");
+    let options = Options { tenant: Some(tenant("mine")), ..on_demand() };
+    let served = Served::open(place.path(), options).expect("opens");
+    let job = job("J");
+    let put = wait(served.commit(&tenant("mine"), &job, draft(&job, drawing(2)), &Precondition::None));
+    assert_eq!(put.expect_err("served").code(), "read-only");
+    assert_eq!(
+        wait(served.delete(&tenant("mine"), &job, &Precondition::None)).expect_err("served").code(),
+        "read-only"
+    );
+    assert_eq!(get(&served, "J").expect_err("of another tenant"), Error::GraphNotFound);
+    assert!(wait(served.head(&tenant("mine"), &job, &Which::Latest)).is_ok());
+    assert_eq!(wait(served.list(&tenant("t"), "", None, 9)).expect("a list").len(), 0);
+}
+
+#[test]
+fn a_broken_file_keeps_its_last_good_content() {
+    let place = Place::new();
+    let write = |name: &str, text: &str| fs::write(place.path().join(name), text).expect("written");
+    write("J.json", &drawing(1));
+    write("K.json", "{");
+    let (events, list) = heard();
+    let served = Served::open(place.path(), Options { events, ..on_demand() }).expect("opens");
+    assert_eq!(get(&served, "K").expect_err("broken"), Error::GraphNotFound);
+    let first = get(&served, "J").expect("served").meta;
+    for broken in ["{", r#"{"nodes":1}"#, r#"{"nodes":[],"edges":[],"metadata":{"job_id":"K"}}"#] {
+        write("J.json", broken);
+        served.reload().expect("reads");
+        assert_eq!(get(&served, "J").expect("the last good one").meta, first);
+    }
+    write("J.json", &drawing(2));
+    served.reload().expect("reads");
+    let second = get(&served, "J").expect("served").meta;
+    assert_ne!(second.etag(), first.etag());
+    fs::remove_file(place.path().join("J.json")).expect("removed");
+    served.reload().expect("reads");
+    assert_eq!(get(&served, "J").expect_err("removed"), Error::GraphNotFound);
+    let list = list.lock().expect("no panic");
+    let broken: Vec<(&str, bool)> = list
+        .iter()
+        .filter_map(|event| match event {
+            Event::Broken { file, kept, .. } => Some((file.as_str(), *kept)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(broken, [("K.json", false), ("J.json", true), ("J.json", true), ("J.json", true)]);
+    assert_eq!(list.iter().filter(|event| matches!(event, Event::Reloaded { .. })).count(), 3);
+}
+
+#[test]
+fn a_directory_that_is_gone_leaves_all_as_it_was() {
+    let place = Place::new();
+    let dir = place.path().join("graphs");
+    fs::create_dir(&dir).expect("made");
+    fs::write(dir.join("J.json"), drawing(1)).expect("written");
+    let served = Served::open(&dir, on_demand()).expect("opens");
+    fs::rename(&dir, place.path().join("away")).expect("renamed");
+    assert_eq!(served.reload().expect_err("gone").code(), "storage-failure");
+    assert!(get(&served, "J").is_ok());
+    assert!(Served::open(place.path().join("nowhere"), Options::default()).is_err());
+}
+
+#[test]
+fn memory_has_a_bound() {
+    let place = Place::new();
+    for name in ["A.json", "B.json", "C.json"] {
+        fs::write(place.path().join(name), drawing(1)).expect("written");
+    }
+    let (events, list) = heard();
+    let served = Served::open(place.path(), Options { bytes: 300, events, ..on_demand() }).expect("opens");
+    assert!(get(&served, "A").is_ok() && get(&served, "C").is_err());
+    assert!(list.lock().expect("no panic").iter().any(|event| matches!(event, Event::Broken { kept: false, .. })));
+}
+
+#[test]
+fn changes_are_noticed() {
+    let place = Place::new();
+    fs::write(place.path().join("J.json"), drawing(1)).expect("written");
+    let (events, list) = heard();
+    let served = Served::open(place.path(), Options { events, ..Options::default() }).expect("opens");
+    let until = |holds: &dyn Fn() -> bool| {
+        let start = Instant::now();
+        while !holds() {
+            assert!(start.elapsed() < Duration::from_secs(20), "not noticed");
+            std::thread::yield_now();
+        }
+    };
+    fs::write(place.path().join("next"), drawing(2)).expect("written");
+    fs::rename(place.path().join("next"), place.path().join("J.json")).expect("renamed");
+    let second = draft(&job("J"), drawing(2)).to_json("1");
+    until(&|| get(&served, "J").is_ok_and(|graph| graph.bytes == second));
+    fs::write(place.path().join("J.json"), "{").expect("written");
+    until(&|| list.lock().expect("no panic").iter().any(|event| matches!(event, Event::Broken { kept: true, .. })));
+    assert!(get(&served, "J").is_ok_and(|graph| graph.bytes == second));
+    fs::remove_file(place.path().join("J.json")).expect("removed");
+    until(&|| get(&served, "J").is_err());
+}
