@@ -3,5 +3,6 @@
 #![forbid(unsafe_code)]
 
 pub mod door;
+pub mod graphs;
 pub mod served;
 pub mod store;

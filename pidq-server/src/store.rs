@@ -26,6 +26,9 @@ pub(crate) use file::numbered;
 pub(crate) use id::has_name_characters;
 pub use id::{JobId, Tenant};
 
+/// Connections of a replica to its database.
+const CONNECTIONS: u32 = 10;
+
 /// What a store answers, later.
 pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
 
@@ -72,6 +75,23 @@ pub trait Store: Send + Sync {
 
     /// Whether the store takes writes. Where it stopped, this is what tries again.
     fn state(&self) -> Pin<Box<dyn Future<Output = State> + Send + '_>>;
+}
+
+/// Opens the store of a URL: `dir:PATH` for files on this machine, `postgres://…` for rows in a database.
+///
+/// # Errors
+/// `store-unavailable`, `store-locked`, `storage-failure`.
+pub async fn open(url: &str, options: Options) -> Result<Arc<dyn Store>> {
+    match url.split_once(':') {
+        Some(("dir", path)) => {
+            let path = path.to_owned();
+            let dir = tokio::task::spawn_blocking(move || dir::Dir::open(path, options)).await;
+            Ok(Arc::new(dir.unwrap_or_else(|_| Err(Error::StorageFailure("a defect in the store".into())))?))
+        }
+        Some(("postgres" | "postgresql", _)) => Ok(Arc::new(sql::Sql::open(url, CONNECTIONS, options).await?)),
+        // The rest of the text may hold a password.
+        _ => Err(Error::StoreUnavailable("expected a store at `dir:` or `postgres:`".into())),
+    }
 }
 
 /// The number of a version, as the interface shows it. A served file may call its version anything.

@@ -3,6 +3,7 @@
 use std::fs;
 use std::process::Command;
 
+use pidq_server::store;
 use pidq_server::store::dir::Dir;
 use pidq_server::store::{Coding, Error, Options, Precondition, Share, State, Store, Which};
 
@@ -19,6 +20,17 @@ fn a_directory_does_what_every_store_does() {
     let dir = Dir::open(place.path(), options()).expect("opens again");
     wait(suite::run(&dir, "second."));
     assert_eq!(wait(dir.state()), State::Writable);
+}
+
+#[test]
+fn a_store_is_chosen_by_its_url() {
+    let place = Place::new();
+    let open = |url: &str| wait(store::open(url, Options::default())).map(drop).map_err(|error| error.code());
+    assert_eq!(open(&format!("dir:{}", place.path().join("data").display())), Ok(()));
+    assert_eq!(open("postgres://nobody@127.0.0.1:1/none"), Err("store-unavailable"));
+    for url in ["", "mongodb://x", "/data", "sqlite:x"] {
+        assert_eq!(open(url), Err("store-unavailable"), "{url}");
+    }
 }
 
 #[test]

@@ -4,6 +4,7 @@ mod cuts;
 mod dir;
 mod door;
 mod faults;
+mod graphs;
 mod kill;
 mod served;
 mod setting;

@@ -1,0 +1,159 @@
+//! Graphs that were read and queries that were compiled, kept for the next request within bounds.
+//!
+//! Making them is work for a processor: call `load` where that is done, on a pool. Of many who want the same thing
+//! at once, one makes it and the others wait.
+
+mod cache;
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use pidq_core::limits::{MAX_PATTERNS, MAX_REGEX};
+use pidq_core::{Graph, Profile, Query};
+use tokio::runtime::Handle;
+use tokio::sync::Semaphore;
+
+use crate::store::{Coding, Error, JobId, Meta, Result, Store, Tenant, Version, Which};
+
+use cache::Cache;
+pub use cache::Held;
+
+/// Functions whose patterns are compiled with a query. Each pattern may be as large as the engine allows.
+const WITH_PATTERNS: [&str; 2] = ["regex", "match"];
+/// Threads that [`open`] takes at once. A store may need one more for each: never all that there are.
+const LOADERS: usize = 32;
+/// Bytes of a compiled query beside its patterns, and for each byte of its text.
+const QUERY: usize = 4 << 10;
+const QUERY_PER_BYTE: usize = 64;
+
+/// A version of a graph, and whose it is. Tenants share nothing, not even what is equal.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+pub struct GraphKey {
+    tenant: Tenant,
+    job: JobId,
+    version: Version,
+    /// A served file may change without a new version.
+    sha256: [u8; 32],
+}
+
+impl GraphKey {
+    /// The key of a version.
+    pub fn new(tenant: &Tenant, meta: &Meta) -> GraphKey {
+        let (job, version) = (meta.job.clone(), meta.version.clone());
+        GraphKey { tenant: tenant.clone(), job, version, sha256: meta.sha256 }
+    }
+}
+
+/// Graphs that were read.
+#[derive(Debug)]
+pub struct Graphs {
+    cache: Cache<GraphKey, Graph, Error>,
+    loading: Semaphore,
+}
+
+impl Graphs {
+    /// Keeps graphs of so many bytes together.
+    pub fn new(bytes: usize) -> Graphs {
+        Graphs { cache: Cache::new(bytes, usize::MAX), loading: Semaphore::new(LOADERS) }
+    }
+
+    /// The graph, if it was read before. Quick.
+    pub fn get(&self, key: &GraphKey) -> Option<Arc<Graph>> {
+        self.cache.get(key)
+    }
+
+    /// The graph, read from the JSON that `json` gives if it was not before. Blocks and takes a processor.
+    ///
+    /// # Errors
+    /// What `json` returns; `graph-corrupt` when it is no JSON.
+    pub fn load(&self, key: &GraphKey, json: impl FnOnce() -> Result<Bytes>) -> Result<Arc<Graph>> {
+        let read = || Graph::from_json(Vec::from(json()?)).map_err(|_| Error::GraphCorrupt);
+        self.cache.load(key, read, weight)
+    }
+
+    /// What is kept.
+    pub fn held(&self) -> Held {
+        self.cache.held()
+    }
+}
+
+/// Bytes of a graph: its text, what was read from it, and what queries may come to keep beside that.
+fn weight(graph: &Graph) -> usize {
+    graph.source().len() + 2 * graph.size()
+}
+
+/// A version of a job, with its graph ready to be asked. The version is looked up anew each time, so that one that
+/// another replica has committed is seen.
+///
+/// # Errors
+/// Those of [`Store::head`] and [`Store::get`].
+pub async fn open(
+    store: &Arc<dyn Store>,
+    graphs: &Arc<Graphs>,
+    tenant: &Tenant,
+    job: &JobId,
+    which: &Which,
+) -> Result<(Arc<Meta>, Arc<Graph>)> {
+    let meta = store.head(tenant, job, which).await?;
+    let key = GraphKey::new(tenant, &meta);
+    if let Some(graph) = graphs.get(&key) {
+        return Ok((meta, graph));
+    }
+    let _one_of_few = graphs.loading.acquire().await;
+    let (store, kept, which, runtime) =
+        (store.clone(), graphs.clone(), Which::Version(meta.version.clone()), Handle::current());
+    let load = move || {
+        kept.load(&key, || {
+            let stored = runtime.block_on(store.get(&key.tenant, &key.job, &which, Coding::Identity))?;
+            // A served file that has changed since: the next request sees the new one.
+            if stored.meta.sha256 == key.sha256 { Ok(stored.bytes) } else { Err(Error::VersionNotFound) }
+        })
+    };
+    let graph = tokio::task::spawn_blocking(load).await;
+    Ok((meta, graph.unwrap_or_else(|_| Err(Error::StorageFailure("a defect in the cache".into())))?))
+}
+
+/// A query: its text, its parameters as JSON, and the language that it is in.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+struct QueryKey {
+    is_extended: bool,
+    text: Box<str>,
+    params: Box<str>,
+}
+
+/// Queries that were compiled.
+#[derive(Debug)]
+pub struct Queries(Cache<QueryKey, Query, pidq_core::Error>);
+
+impl Queries {
+    /// Keeps so many queries, and so many bytes of them.
+    pub fn new(count: usize, bytes: usize) -> Queries {
+        Queries(Cache::new(bytes, count))
+    }
+
+    /// The query of a text, compiled by `parse` if it was not before. Blocks and takes a processor. Parameters are a
+    /// part of it, since they are bound when it is compiled; the empty text stands for none.
+    ///
+    /// # Errors
+    /// What `parse` returns.
+    pub fn load(
+        &self,
+        profile: Profile,
+        text: &str,
+        params: &str,
+        parse: impl FnOnce() -> pidq_core::Result<Query>,
+    ) -> pidq_core::Result<Arc<Query>> {
+        let key = QueryKey { is_extended: profile == Profile::Pidq, text: text.into(), params: params.into() };
+        self.0.load(&key, parse, |_| query_weight(text, params))
+    }
+
+    /// What is kept.
+    pub fn held(&self) -> Held {
+        self.0.held()
+    }
+}
+
+fn query_weight(text: &str, params: &str) -> usize {
+    let patterns: usize = WITH_PATTERNS.iter().map(|name| text.matches(name).count()).sum();
+    QUERY + QUERY_PER_BYTE * (text.len() + params.len()) + patterns.saturating_mul(MAX_REGEX).min(MAX_PATTERNS)
+}
