@@ -571,6 +571,25 @@ impl Serialize for Error {
     }
 }
 
+impl Serialize for Warning {
+    /// As an error: `code`, `stage`, `message`, then what is known of place and help.
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let mut out = serializer.serialize_struct("Warning", 6)?;
+        out.serialize_field("code", self.code)?;
+        out.serialize_field("stage", "warning")?;
+        out.serialize_field("message", &self.message)?;
+        if let Some(span) = self.span {
+            out.serialize_field("span", &SpanShape(span, None))?;
+        }
+        for (name, text) in [("pointer", &self.pointer), ("help", &self.help)] {
+            if let Some(text) = text {
+                out.serialize_field(name, text)?;
+            }
+        }
+        out.end()
+    }
+}
+
 /// `{start, end}` in bytes, with `line` and `column` where they are known.
 struct SpanShape(Span, Option<Location>);
 

@@ -117,6 +117,11 @@ impl Identities {
         &self.options
     }
 
+    /// Whether the database answers now.
+    pub async fn is_reachable(&self) -> bool {
+        self.database.is_reachable().await
+    }
+
     /// How many passwords were hashed since the start.
     pub fn hash_runs(&self) -> u64 {
         self.passwords.runs()

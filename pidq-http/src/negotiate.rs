@@ -19,6 +19,51 @@ pub(crate) fn quality(headers: GetAll<'_, HeaderValue>, wanted: &str) -> u16 {
     star
 }
 
+/// How much a content type is wanted, in thousandths: by its own name, else by its kind, else by `*/*`. Where nothing
+/// is said, everything is.
+pub(crate) fn media_quality(headers: GetAll<'_, HeaderValue>, wanted: &str) -> u16 {
+    let kind = wanted.split('/').next().unwrap_or_default();
+    let (mut best, mut best_rank, mut is_said) = (0, 0, false);
+    for range in headers.iter().filter_map(|header| header.to_str().ok()).flat_map(|list| list.split(',')) {
+        is_said = true;
+        let mut parts = range.split(';').map(str::trim);
+        let name = parts.next().unwrap_or_default();
+        let rank = match name.split_once('/') {
+            _ if name.eq_ignore_ascii_case(wanted) => 3,
+            Some((of, "*")) if of.eq_ignore_ascii_case(kind) => 2,
+            Some(("*", "*")) => 1,
+            _ => continue,
+        };
+        if rank > best_rank {
+            best_rank = rank;
+            best = parts.find_map(|part| part.strip_prefix("q=").or(part.strip_prefix("Q="))).map_or(1000, thousandths);
+        }
+    }
+    if is_said { best } else { 1000 }
+}
+
 fn thousandths(q: &str) -> u16 {
     q.parse::<f32>().map_or(0, |q| (q.clamp(0.0, 1.0) * 1000.0) as u16)
+}
+
+#[cfg(test)]
+mod tests {
+    use hyper::header::{ACCEPT, HeaderMap};
+
+    use super::*;
+
+    #[test]
+    fn the_most_exact_range_counts() {
+        let check = |accept: &str, wanted: &str, quality: u16| {
+            let mut headers = HeaderMap::new();
+            headers.insert(ACCEPT, accept.parse().expect("a value"));
+            assert_eq!(media_quality(headers.get_all(ACCEPT), wanted), quality, "{accept}");
+        };
+        check("application/json", "application/json", 1000);
+        check("*/*;q=0.5, application/json;q=0.1", "application/json", 100);
+        check("text/*;q=0.3, */*", "text/csv", 300);
+        check("text/html", "text/csv", 0);
+        check("Text/CSV; charset=utf-8; q=0.7", "text/csv", 700);
+        assert_eq!(media_quality(HeaderMap::new().get_all(ACCEPT), "text/csv"), 1000);
+    }
 }

@@ -69,6 +69,11 @@ impl Head {
         Some(value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase())
     }
 
+    /// How much the client wants a content type, in thousandths: 0 is not at all.
+    pub fn accepts(&self, media_type: &str) -> u16 {
+        crate::negotiate::media_quality(self.headers.get_all(header::ACCEPT), media_type)
+    }
+
     /// How much the client wants a content coding: 0 is not at all.
     pub fn accepts_encoding(&self, coding: &str) -> bool {
         crate::negotiate::quality(self.headers.get_all(header::ACCEPT_ENCODING), coding) > 0

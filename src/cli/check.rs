@@ -83,17 +83,7 @@ fn try_out(options: &Options, query: &Query, path: &std::path::Path) -> Result<V
 fn tell(format: Format, warning: &Warning, query: &Query) -> Result<()> {
     match format {
         Format::Text => failure::warn(&warning.render_with(query.source(), &failure::stderr_styles())),
-        Format::Json => print_line(
-            &serde_json::json!({
-                "code": warning.code,
-                "stage": "warning",
-                "message": warning.message,
-                "span": warning.span.map(|span| serde_json::json!({"start": span.start, "end": span.end})),
-                "pointer": warning.pointer,
-                "help": warning.help,
-            })
-            .to_string(),
-        )?,
+        Format::Json => print_line(&serde_json::json!(warning).to_string())?,
     }
     Ok(())
 }

@@ -1,0 +1,82 @@
+//! Who asks, and what they may see. What somebody may not see does not exist for them.
+
+use pidq_http::auth::{Caller, IdentityError, Moment, Right, Rights};
+use pidq_http::{Problem, Request};
+
+use crate::problems::problem;
+use crate::server::Server;
+use crate::store::{Error, JobId, Meta, Tenant, Which};
+
+/// Somebody with a good token.
+pub(crate) struct Asker<'a> {
+    server: &'a Server,
+    caller: Caller,
+    /// Whose graphs they see.
+    pub tenant: Tenant,
+}
+
+/// What an asker may do, for many jobs.
+pub(crate) struct Reach(Option<Rights>);
+
+impl<'a> Asker<'a> {
+    /// Who sent a request.
+    pub fn of(server: &'a Server, request: &Request) -> Result<Asker<'a>, Problem> {
+        let caller = Caller::from(request.principal()?);
+        let tenant = Tenant::parse(&caller.tenant).map_err(problem)?;
+        Ok(Asker { server, caller, tenant })
+    }
+
+    /// 404 as for a job that does not exist, unless it may be read.
+    pub async fn must_read(&self, job: &JobId) -> Result<(), Problem> {
+        if self.may(job, Right::Read).await? { Ok(()) } else { Err(problem(Error::GraphNotFound)) }
+    }
+
+    /// The latest version of a job that may be written; none if it is free to be made. A job belongs to whoever makes
+    /// it, also after it was deleted.
+    pub async fn must_write(&self, job: &JobId) -> Result<Option<std::sync::Arc<Meta>>, Problem> {
+        let latest = match self.server.store.head(&self.tenant, job, &Which::Latest).await {
+            Ok(meta) => Some(meta),
+            Err(Error::GraphNotFound) => None,
+            Err(error) => return Err(problem(error)),
+        };
+        let is_allowed = match &latest {
+            Some(_) => self.may(job, Right::Write).await?,
+            None => self.may(job, Right::Write).await? || self.claims(job).await?,
+        };
+        if is_allowed { Ok(latest) } else { Err(problem(Error::GraphNotFound)) }
+    }
+
+    /// What may be done, for many jobs.
+    pub async fn reach(&self) -> Result<Reach, Problem> {
+        match &self.server.identities {
+            Some(identities) => Ok(Reach(Some(identities.rights(&self.caller).await.map_err(unavailable)?))),
+            None => Ok(Reach(None)),
+        }
+    }
+
+    async fn may(&self, job: &JobId, right: Right) -> Result<bool, Problem> {
+        match &self.server.identities {
+            Some(identities) => identities.may(&self.caller, job.as_str(), right).await.map_err(unavailable),
+            None => Ok(true),
+        }
+    }
+
+    async fn claims(&self, job: &JobId) -> Result<bool, Problem> {
+        match &self.server.identities {
+            Some(identities) => identities.claim(&self.caller, job.as_str(), Moment::now()).await.map_err(unavailable),
+            None => Ok(true),
+        }
+    }
+}
+
+impl Reach {
+    /// Whether a job may be read.
+    pub fn may_read(&self, job: &JobId) -> bool {
+        self.0.as_ref().is_none_or(|rights| rights.may(job.as_str(), Right::Read))
+    }
+}
+
+fn unavailable(error: IdentityError) -> Problem {
+    tracing::error!(%error, "rights cannot be looked up");
+    Problem::unavailable("unavailable", "Rights cannot be looked up now. Try again.", 1)
+}

@@ -1,0 +1,154 @@
+//! `POST /graph`: one query over many drawings, one line for each.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use pidq_http::{Lines, Problem, Request, Response};
+use serde::Deserialize;
+use serde_json::Value as Json;
+use serde_json::json;
+use serde_json::value::RawValue;
+use tokio::task::JoinHandle;
+
+use crate::asker::Asker;
+use crate::graph::readable;
+use crate::problems::problem;
+use crate::question::{self, Asked, failure_row};
+use crate::rendering::{Media, Rendering};
+use crate::server::Server;
+use crate::store::{Error, JobId, Tenant, Version, Which};
+
+/// The body of a fleet request.
+#[derive(Deserialize)]
+struct Fleet {
+    query: String,
+    params: Option<Box<RawValue>>,
+    jobs: Jobs,
+}
+
+/// Which drawings are asked.
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Jobs {
+    Prefix(String),
+    Ids(Vec<String>),
+}
+
+/// Most drawings of one request.
+const MOST: usize = 100_000;
+/// Drawings that are asked at once: enough to keep the threads busy while one is read.
+const AT_ONCE: usize = 4;
+
+/// A row, when it is there.
+type Pending = JoinHandle<Row>;
+
+/// What a drawing answered.
+struct Row {
+    job: JobId,
+    version: Option<Version>,
+    /// The result, as JSON.
+    answer: Result<Box<RawValue>, Json>,
+}
+
+/// `POST /graph`.
+pub(crate) async fn ask(server: &Arc<Server>, mut request: Request) -> Result<Response, Problem> {
+    let fleet: Fleet = request.json().await?;
+    let asked = Arc::new(Asked::new(fleet.query, fleet.params)?);
+    let asker = Asker::of(server, &request)?;
+    let jobs = chosen(server, &asker, fleet.jobs).await?;
+    let (lines, response) = Response::ndjson();
+    let (server, tenant) = (server.clone(), asker.tenant.clone());
+    tokio::spawn(send(server, tenant, jobs, asked, lines));
+    Ok(response)
+}
+
+/// The jobs that were meant, those that nobody may see among the ids with them: their rows say so.
+async fn chosen(server: &Server, asker: &Asker<'_>, jobs: Jobs) -> Result<Vec<(JobId, bool)>, Problem> {
+    let reach = asker.reach().await?;
+    match jobs {
+        Jobs::Prefix(prefix) => {
+            let found = readable(server, &asker.tenant, &reach, &prefix, None, MOST).await?;
+            Ok(found.iter().map(|meta| (meta.job.clone(), true)).collect())
+        }
+        Jobs::Ids(ids) if ids.len() > MOST => {
+            Err(Problem::bad_request("invalid-request", format!("`jobs.ids` has more than {MOST} ids.")))
+        }
+        Jobs::Ids(ids) => {
+            let jobs = ids.iter().map(|id| JobId::parse(id).map_err(problem));
+            let jobs: Vec<JobId> = jobs.collect::<Result<_, _>>()?;
+            Ok(jobs.into_iter().map(|job| (reach.may_read(&job), job)).map(|(may, job)| (job, may)).collect())
+        }
+    }
+}
+
+/// Asks a few drawings at once and sends their rows in order, until nobody reads them any more.
+async fn send(server: Arc<Server>, tenant: Tenant, jobs: Vec<(JobId, bool)>, asked: Arc<Asked>, mut lines: Lines) {
+    let mut jobs = jobs.into_iter();
+    let mut pending: VecDeque<Pending> = VecDeque::new();
+    loop {
+        while pending.len() < AT_ONCE
+            && let Some((job, may_read)) = jobs.next()
+        {
+            pending.push_back(tokio::spawn(row(server.clone(), tenant.clone(), job, may_read, asked.clone())));
+        }
+        let Some(next) = pending.pop_front() else { break };
+        let Ok(row) = next.await else { break };
+        if lines.send(&row.into_json()).await.is_err() {
+            // Dropping their handles would let them run on.
+            pending.iter().for_each(JoinHandle::abort);
+            return;
+        }
+    }
+    // A reader who is gone by now misses nothing but the end.
+    let _ = lines.finish().await;
+}
+
+async fn row(server: Arc<Server>, tenant: Tenant, job: JobId, may_read: bool, asked: Arc<Asked>) -> Row {
+    if !may_read {
+        return Row { job, version: None, answer: Err(refusal(&problem(Error::GraphNotFound))) };
+    }
+    let (meta, graph) = match question::open(&server, &tenant, &job, &Which::Latest).await {
+        Ok(found) => found,
+        Err(problem) => return Row { job, version: None, answer: Err(refusal(&problem)) },
+    };
+    let done = question::run(&server, graph, asked, Rendering::new(Media::Json)).await;
+    let answer = match done {
+        Ok(done) => match done.value {
+            Ok(answer) => raw(answer.rendered.body),
+            Err(failure) => Err(failure_row(&failure)),
+        },
+        Err(problem) => Err(refusal(&problem)),
+    };
+    Row { job, version: Some(meta.version.clone()), answer }
+}
+
+fn raw(json: Vec<u8>) -> Result<Box<RawValue>, Json> {
+    let internal = || json!({"code": "internal", "message": "the result is not JSON"});
+    let text = String::from_utf8(json).map_err(|_| internal())?;
+    RawValue::from_string(text).map_err(|_| internal())
+}
+
+fn refusal(problem: &Problem) -> Json {
+    json!({"code": problem.code(), "message": problem.code().replace('-', " ")})
+}
+
+impl Row {
+    fn into_json(self) -> RowJson {
+        let (result, error) = match self.answer {
+            Ok(result) => (Some(result), None),
+            Err(error) => (None, Some(error)),
+        };
+        RowJson { job_id: self.job.as_str().into(), change_version: self.version.map(|v| v.to_string()), result, error }
+    }
+}
+
+/// A row on the wire.
+#[derive(serde::Serialize)]
+struct RowJson {
+    job_id: String,
+    change_version: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    result: Option<Box<RawValue>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<Json>,
+}

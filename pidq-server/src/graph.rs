@@ -1,0 +1,204 @@
+//! The graph of a job: given out, put, deleted, listed. What goes out are the stored bytes.
+
+use std::sync::Arc;
+use std::time::{Duration, UNIX_EPOCH};
+
+use pidq_http::{Head, Problem, Request, Response, StatusCode, header};
+use serde_json::{Value, json};
+
+use crate::asker::{Asker, Reach};
+use crate::door::{self, Doubt, Rules, Warning};
+use crate::problems::problem;
+use crate::rendering::{Media, Rendering};
+use crate::server::Server;
+use crate::store::{Coding, Committed, ETag, Error, JobId, Meta, Outcome, Precondition, Tenant, Version, Which};
+
+/// `GET /graph/{job_id}`.
+pub(crate) async fn fetch(server: &Server, request: Request) -> Result<Response, Problem> {
+    let (job, which) = (job(&request)?, which(&request.head)?);
+    let media = Media::wanted(&request)?;
+    let asker = Asker::of(server, &request)?;
+    asker.must_read(&job).await?;
+    if !media.is_json() {
+        return crate::question::drawing(server, &asker.tenant, &job, &which, Rendering::new(media)).await;
+    }
+    let meta = server.store.head(&asker.tenant, &job, &which).await.map_err(problem)?;
+    if knows(&request.head, &meta.etag()) {
+        return Ok(described(Response::ok("application/json", ""), &meta));
+    }
+    let coding = if request.head.accepts_encoding("zstd") { Coding::Zstd } else { Coding::Identity };
+    let stored = server.store.get(&asker.tenant, &job, &which, coding).await.map_err(problem)?;
+    let response = described(Response::ok("application/json", stored.bytes), &stored.meta);
+    Ok(if stored.coding == Coding::Zstd { response.encoded("zstd") } else { response })
+}
+
+/// `PUT /graph/{job_id}`.
+pub(crate) async fn put(server: &Server, mut request: Request) -> Result<Response, Problem> {
+    let (job, precondition) = (job(&request)?, precondition(&request.head)?);
+    let doubt = if request.query()?.parsed::<bool>("strict")? == Some(true) { Doubt::Refused } else { Doubt::Listed };
+    let asker = Asker::of(server, &request)?;
+    let tenant = asker.tenant.clone();
+    let latest = asker.must_write(&job).await?;
+    if server.require_if_match && latest.is_some() && precondition == Precondition::None {
+        return Err(precondition_required());
+    }
+    precondition.check(latest.map(|meta| meta.etag()).as_ref()).map_err(problem)?;
+    let body = request.bytes().await?;
+    let (rules, named) = (Rules { doubt, ..server.rules }, job.clone());
+    let admitted = server.work.run(|| {}, move || door::admit(&named, body, &rules)).await?;
+    let draft = admitted.value.map_err(problem)?;
+    let warnings = draft.warnings.clone();
+    let committed = server.store.commit(&tenant, &job, draft, &precondition).await.map_err(problem)?;
+    stored(&committed, &warnings)
+}
+
+/// `DELETE /graph/{job_id}`.
+pub(crate) async fn delete(server: &Server, request: Request) -> Result<Response, Problem> {
+    let (job, precondition) = (job(&request)?, precondition(&request.head)?);
+    let asker = Asker::of(server, &request)?;
+    asker.must_write(&job).await?.ok_or_else(|| problem(Error::GraphNotFound))?;
+    server.store.delete(&asker.tenant, &job, &precondition).await.map_err(problem)?;
+    Ok(Response::empty(StatusCode::NO_CONTENT))
+}
+
+/// `GET /graph/{job_id}/versions`.
+pub(crate) async fn versions(server: &Server, request: Request) -> Result<Response, Problem> {
+    let job = job(&request)?;
+    let asker = Asker::of(server, &request)?;
+    asker.must_read(&job).await?;
+    let versions = server.store.versions(&asker.tenant, &job).await.map_err(problem)?;
+    let rows: Vec<Value> = versions
+        .iter()
+        .map(|entry| json!({"change_version": entry.version.as_str(), "created_on": entry.created_on.to_rfc3339()}))
+        .collect();
+    let latest = versions.first().map(|entry| entry.version.as_str());
+    Response::json(&json!({"job_id": job.as_str(), "versions": rows, "latest_version": latest}))
+}
+
+/// `GET /graph`.
+pub(crate) async fn list(server: &Server, request: Request) -> Result<Response, Problem> {
+    let prefix = request.query()?.one("prefix")?.unwrap_or_default().to_owned();
+    let asker = Asker::of(server, &request)?;
+    let name = format!("graphs {} {prefix}", asker.tenant.as_str());
+    let page = server.cursors.page(&request, &name, 100, 1000)?;
+    let after = page.after.as_deref().and_then(|after| JobId::parse(after).ok());
+    let mut found = readable(server, &asker.tenant, &asker.reach().await?, &prefix, after, page.limit + 1).await?;
+    let has_more = found.len() > page.limit;
+    found.truncate(page.limit);
+    let next = found.last().filter(|_| has_more).map(|meta| server.cursors.seal(&name, meta.job.as_str()));
+    let graphs: Vec<Value> = found.iter().map(|meta| row(meta)).collect();
+    let response = Response::json(&json!({"graphs": graphs, "next": next}))?;
+    Ok(if let Some(next) = next { response.next_page(&request, &next) } else { response })
+}
+
+/// The first so many jobs after one that may be read.
+pub(crate) async fn readable(
+    server: &Server,
+    tenant: &Tenant,
+    reach: &Reach,
+    prefix: &str,
+    mut after: Option<JobId>,
+    limit: usize,
+) -> Result<Vec<Arc<Meta>>, Problem> {
+    let mut found = Vec::new();
+    while found.len() < limit {
+        let rows = server.store.list(tenant, prefix, after.as_ref(), limit).await.map_err(problem)?;
+        let is_last = rows.len() < limit;
+        after = rows.last().map(|meta| meta.job.clone());
+        found.extend(rows.into_iter().filter(|meta| reach.may_read(&meta.job)));
+        if is_last {
+            break;
+        }
+    }
+    found.truncate(limit);
+    Ok(found)
+}
+
+/// The job of the path.
+pub(crate) fn job(request: &Request) -> Result<JobId, Problem> {
+    JobId::parse(request.path("job_id")?).map_err(problem)
+}
+
+/// The version that is asked for. A schema that is not ours is not acceptable.
+pub(crate) fn which(head: &Head) -> Result<Which, Problem> {
+    match head.header("x-schema-version") {
+        None | Some("1") => {}
+        Some(other) => {
+            let detail = format!("There is no schema version `{other}` here.");
+            let problem = Problem::new(StatusCode::NOT_ACCEPTABLE, "unsupported-schema-version").detail(detail);
+            return Err(problem.with("allowed", json!(["1"])));
+        }
+    }
+    Ok(head.header("x-change-version").map_or(Which::Latest, |version| Which::Version(Version::named(version.trim()))))
+}
+
+/// The headers that tell of a version.
+pub(crate) fn described(response: Response, meta: &Meta) -> Response {
+    let changed = UNIX_EPOCH + Duration::from_millis(meta.created_on.0);
+    response
+        .etag(meta.etag().as_str())
+        .header(header::LAST_MODIFIED, httpdate::fmt_http_date(changed))
+        .header(header::ACCEPT_RANGES, "none")
+        .header(CHANGE_VERSION, meta.version.as_str())
+}
+
+/// The version that an answer is about.
+pub(crate) const CHANGE_VERSION: header::HeaderName = header::HeaderName::from_static("x-change-version");
+
+fn knows(head: &Head, tag: &ETag) -> bool {
+    let conditions = head.header(header::IF_NONE_MATCH.as_str()).unwrap_or_default();
+    conditions.split(',').any(|condition| condition.trim() == "*" || ETag::parse(condition).as_ref() == Some(tag))
+}
+
+/// `If-Match` and `If-None-Match`, as a write understands them.
+fn precondition(head: &Head) -> Result<Precondition, Problem> {
+    let given = |name: header::HeaderName| head.header(name.as_str()).map(str::trim);
+    match (given(header::IF_MATCH), given(header::IF_NONE_MATCH)) {
+        (None, None) => Ok(Precondition::None),
+        (Some("*"), None) => Ok(Precondition::Exists),
+        (None, Some("*")) => Ok(Precondition::Absent),
+        // Weak tags never match here, and what is no tag is one that no version has.
+        (Some(tags), None) => Ok(Precondition::Is(tags.split(',').filter_map(ETag::parse).collect())),
+        _ => Err(Problem::bad_request("invalid-request", "Send `If-Match`, or `If-None-Match: *`, and not both.")),
+    }
+}
+
+fn precondition_required() -> Problem {
+    Problem::new(StatusCode::PRECONDITION_REQUIRED, "precondition-required")
+        .detail("Say which version this replaces: send its ETag in `If-Match`.")
+}
+
+fn stored(committed: &Committed, warnings: &[Warning]) -> Result<Response, Problem> {
+    let meta = &committed.meta;
+    let warnings: Vec<Value> = warnings
+        .iter()
+        .map(|w| json!({"code": w.code, "count": w.count, "detail": w.detail, "pointer": w.pointer}))
+        .collect();
+    let response = Response::json(&json!({
+        "job_id": meta.job.as_str(),
+        "schema_version": meta.schema_version,
+        "change_version": meta.version.as_str(),
+        "nodes": meta.nodes,
+        "edges": meta.edges,
+        "warnings": warnings,
+    }))?;
+    let response = response.etag(meta.etag().as_str());
+    Ok(match committed.outcome {
+        Outcome::Created => response.created(format!("/graph/{}", pidq_http::percent_encode(meta.job.as_str()))),
+        Outcome::Changed => response,
+        Outcome::Unchanged => response.header(header::HeaderName::from_static("x-pidq-unchanged"), "true"),
+    })
+}
+
+fn row(meta: &Meta) -> Value {
+    json!({
+        "job_id": meta.job.as_str(),
+        "drawing_name": meta.drawing_name,
+        "schema_version": meta.schema_version,
+        "change_version": meta.version.as_str(),
+        "nodes": meta.nodes,
+        "edges": meta.edges,
+        "updated_on": meta.created_on.to_rfc3339(),
+        "etag": meta.etag().to_header(Coding::Identity),
+    })
+}

@@ -1,0 +1,315 @@
+//! From settings to an app: the store, the accounts, the threads.
+
+use std::fmt;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::thread;
+
+use pidq_http::auth::{
+    Algorithm, ClaimMap, DefaultAccess, FirstStart, Identities, IdentityError, IdentityOptions, Made, Moment, Profile,
+    Provider, ProviderSettings, TenantFrom,
+};
+use pidq_http::database::{Database, DatabaseError};
+use pidq_http::{App, Cursors, Floor, SettingError, Settings, Work};
+
+use crate::door::Rules;
+use crate::graphs::{Graphs, Queries};
+use crate::routes::ROUTES;
+use crate::served::{self, Served};
+use crate::server::{Budget, OPEN_TENANT, Server, authenticate, ready};
+use crate::store::dir::Dir;
+use crate::store::sql::Sql;
+use crate::store::{self, Error, Event, Share, Store};
+
+/// Queries that are kept compiled, and the memory for them.
+const QUERIES: (usize, usize) = (1000, 64 << 20);
+/// Connections of the store to its database.
+const CONNECTIONS: u32 = 16;
+/// Threads for queries where nobody says how many: each may take the memory of a query.
+const MOST_THREADS: usize = 4;
+
+/// Why a service cannot be opened, and what to do.
+#[derive(Debug)]
+pub enum OpenError {
+    /// A setting is wrong.
+    Setting(SettingError),
+    /// The store cannot be opened.
+    Store(Error),
+    /// The accounts cannot be opened.
+    Accounts(IdentityError),
+    /// The database of the accounts cannot be opened.
+    Database(DatabaseError),
+    /// The file system does not let us.
+    Io(std::io::Error),
+}
+
+impl fmt::Display for OpenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            OpenError::Setting(error) => error.fmt(f),
+            OpenError::Store(error) => write!(f, "the graphs cannot be opened: {error}"),
+            OpenError::Accounts(error) => write!(f, "the accounts cannot be opened: {error}"),
+            OpenError::Database(error) => write!(f, "the accounts cannot be opened: {error}"),
+            OpenError::Io(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for OpenError {}
+
+macro_rules! from {
+    ($($error:ty => $variant:ident),*) => {
+        $(impl From<$error> for OpenError {
+            fn from(error: $error) -> OpenError {
+                OpenError::$variant(error)
+            }
+        })*
+    };
+}
+
+from!(SettingError => Setting, Error => Store, IdentityError => Accounts, DatabaseError => Database, std::io::Error => Io);
+
+/// Opens all that the settings name.
+///
+/// # Errors
+/// What cannot be opened, and why. Secrets are not in it.
+pub async fn open(settings: &Settings) -> Result<App<Server>, OpenError> {
+    let accounts = accounts(settings).await?;
+    let store = graphs(settings).await?;
+    let server = Server {
+        store,
+        identities: accounts,
+        graphs: Arc::new(Graphs::new(bytes(settings.size("PIDQ_GRAPH_CACHE")?))),
+        queries: Arc::new(Queries::new(QUERIES.0, QUERIES.1)),
+        work: Work::new(threads(settings)?, settings.parsed("PIDQ_QUERY_QUEUE")?),
+        cursors: Cursors::new(),
+        rules: rules(settings)?,
+        budget: budget(settings)?,
+        require_if_match: settings.on("PIDQ_REQUIRE_IF_MATCH")?,
+    };
+    let mut app = App::new("pidq-server", env!("CARGO_PKG_VERSION"), server, ROUTES);
+    app.authenticate = authenticate;
+    app.ready = ready;
+    Floor(settings).furnish(&mut app)?;
+    if app.state.identities.is_some() {
+        app.resource_metadata = Some(format!("{}/.well-known/oauth-protected-resource", base_url(settings)?));
+    }
+    Ok(app)
+}
+
+/// The database of the accounts, also for the commands that look after them.
+///
+/// # Errors
+/// As [`open`].
+pub async fn open_accounts(settings: &Settings) -> Result<Identities, OpenError> {
+    let database = match settings.optional("PIDQ_DATABASE_URL")? {
+        Some(url) => Database::open(url).await?,
+        None => Database::open(&format!("sqlite:{}", data_dir(settings)?.join("pidq.db").display())).await?,
+    };
+    Ok(Identities::open(database, identity_options(settings)?).await?)
+}
+
+/// The store that the settings name, if it takes writes.
+///
+/// # Errors
+/// As [`open`].
+pub async fn open_store(settings: &Settings) -> Result<Arc<dyn Store>, OpenError> {
+    let options = store::Options {
+        keep: settings.parsed("PIDQ_STORE_KEEP")?,
+        share: share(settings)?,
+        events: Arc::new(|event| tell(event)),
+    };
+    if let Some(url) = settings.optional("PIDQ_STORE_URL")? {
+        return Ok(Arc::new(Sql::open(url, CONNECTIONS, options).await?));
+    }
+    let path = data_dir(settings)?.join("graphs");
+    Ok(Arc::new(Dir::open(path, options)?))
+}
+
+async fn graphs(settings: &Settings) -> Result<Arc<dyn Store>, OpenError> {
+    match settings.path("PIDQ_GRAPHS")? {
+        Some(path) => {
+            let (rules, events) = (rules(settings)?, Arc::new(|event: &Event| tell(event)));
+            let served = Served::open(path, served::Options { rules, events, ..served::Options::default() })?;
+            Ok(Arc::new(served))
+        }
+        None => open_store(settings).await,
+    }
+}
+
+async fn accounts(settings: &Settings) -> Result<Option<Identities>, OpenError> {
+    if settings.text("PIDQ_AUTH")? == "off" {
+        let listens: Vec<SocketAddr> = settings.list("PIDQ_LISTEN")?;
+        return match listens.iter().find(|address| !address.ip().is_loopback()) {
+            Some(address) => {
+                let why = format!("`off` is for loopback, and the service listens on {address}");
+                Err(settings.wrong("PIDQ_AUTH", &why).into())
+            }
+            None => Ok(None),
+        };
+    }
+    let identities = open_accounts(settings).await?;
+    if let Some(made) = identities.first_start(first_start(settings)?, Moment::now()).await? {
+        introduce(&made);
+    }
+    match provider(settings)? {
+        Some(provider) => Ok(Some(identities.with_provider(Provider::new(provider)?))),
+        None => Ok(Some(identities)),
+    }
+}
+
+fn first_start(settings: &Settings) -> Result<FirstStart<'_>, SettingError> {
+    Ok(FirstStart {
+        tenant: OPEN_TENANT,
+        login: settings.text("PIDQ_ADMIN_LOGIN")?,
+        password: settings.optional("PIDQ_ADMIN_PASSWORD")?,
+        client_id: settings.text("PIDQ_CLIENT_ID")?,
+        client_secret: settings.optional("PIDQ_CLIENT_SECRET")?,
+    })
+}
+
+/// Shows what was made up, once, on the standard error: it stands nowhere else.
+fn introduce(made: &Made) {
+    eprintln!("This is the first start. There is an account now, and a client:");
+    let rows = [
+        ("username", Some(made.login.as_str())),
+        ("password", made.password.as_ref().map(|secret| secret.expose())),
+        ("client_id", Some(made.client_id.as_str())),
+        ("client_secret", made.client_secret.as_ref().map(|secret| secret.expose())),
+    ];
+    for (name, value) in rows {
+        eprintln!("  {name:<14} {}", value.unwrap_or("(as in the settings)"));
+    }
+    eprintln!("What was made up is not shown again.");
+}
+
+fn identity_options(settings: &Settings) -> Result<IdentityOptions, SettingError> {
+    Ok(IdentityOptions {
+        password_grant: settings.on("PIDQ_PASSWORD_GRANT")?,
+        access_life: settings.duration("PIDQ_ACCESS_LIFE")?,
+        refresh_idle: settings.duration("PIDQ_REFRESH_IDLE")?,
+        login_life: settings.duration("PIDQ_LOGIN_LIFE")?,
+        refresh_grace: settings.duration("PIDQ_REFRESH_GRACE")?,
+        default_access: match settings.text("PIDQ_DEFAULT_ACCESS")? {
+            "none" => DefaultAccess::Nothing,
+            _ => DefaultAccess::TenantReads,
+        },
+        ..IdentityOptions::at(&base_url(settings)?)
+    })
+}
+
+/// The address that clients see.
+fn base_url(settings: &Settings) -> Result<String, SettingError> {
+    if let Some(url) = settings.optional("PIDQ_PUBLIC_URL")? {
+        return Ok(url.trim_end_matches('/').to_owned());
+    }
+    let scheme = if settings.path("PIDQ_TLS_CERT")?.is_some() { "https" } else { "http" };
+    let listens: Vec<SocketAddr> = settings.list("PIDQ_LISTEN")?;
+    let address = listens.first().map_or_else(|| "127.0.0.1:8080".into(), SocketAddr::to_string);
+    Ok(format!("{scheme}://{address}"))
+}
+
+fn provider(settings: &Settings) -> Result<Option<ProviderSettings>, OpenError> {
+    let Some(issuer) = settings.optional("PIDQ_SSO_ISSUER")? else { return Ok(None) };
+    let profile = match settings.text("PIDQ_SSO_PROFILE")? {
+        "entra" => Profile::Entra { directories: settings.list("PIDQ_SSO_DIRECTORIES")? },
+        "custom" => Profile::Custom { types: settings.list("PIDQ_SSO_TYPES")? },
+        _ => Profile::Rfc9068,
+    };
+    let audiences: Vec<String> = settings.list("PIDQ_SSO_AUDIENCE")?;
+    if audiences.is_empty() {
+        return Err(settings.wrong("PIDQ_SSO_AUDIENCE", "it is needed with `PIDQ_SSO_ISSUER`").into());
+    }
+    let authorities = settings.path("PIDQ_SSO_CA")?.map(std::fs::read_to_string).transpose()?;
+    Ok(Some(ProviderSettings {
+        issuer: issuer.to_owned(),
+        audiences,
+        jwks_uri: settings.optional("PIDQ_SSO_JWKS_URI")?.map(str::to_owned),
+        algorithms: algorithms(settings)?,
+        claims: claims(settings, &profile)?,
+        profile,
+        clock_skew: settings.duration("PIDQ_SSO_SKEW")?,
+        authorities,
+    }))
+}
+
+fn algorithms(settings: &Settings) -> Result<Vec<Algorithm>, SettingError> {
+    let names: Vec<String> = settings.list("PIDQ_SSO_ALGORITHMS")?;
+    let known = |name: &String| {
+        Algorithm::named(name).ok_or_else(|| settings.wrong("PIDQ_SSO_ALGORITHMS", &format!("`{name}` is not offered")))
+    };
+    names.iter().map(known).collect()
+}
+
+fn claims(settings: &Settings, profile: &Profile) -> Result<ClaimMap, SettingError> {
+    let usual = if let Profile::Entra { .. } = profile { "scp" } else { "scope" };
+    let pairs: Vec<String> = settings.list("PIDQ_SSO_SCOPES")?;
+    let pair = |pair: &String| match pair.split_once('=') {
+        Some((theirs, ours @ ("read" | "write"))) => Ok((theirs.trim().to_owned(), ours.to_owned())),
+        _ => Err(settings.wrong("PIDQ_SSO_SCOPES", &format!("`{pair}` is not `THEIRS=read` or `THEIRS=write`"))),
+    };
+    let tenant = settings.text("PIDQ_SSO_TENANT")?;
+    Ok(ClaimMap {
+        scope: settings.optional("PIDQ_SSO_SCOPE_CLAIM")?.unwrap_or(usual).to_owned(),
+        scopes: pairs.iter().map(pair).collect::<Result<_, _>>()?,
+        roles: settings.text("PIDQ_SSO_ROLES_CLAIM")?.to_owned(),
+        admin_roles: settings.list("PIDQ_SSO_ADMIN_ROLES")?,
+        groups: settings.text("PIDQ_SSO_GROUPS_CLAIM")?.to_owned(),
+        tenant: match tenant.strip_prefix("claim:") {
+            Some(claim) => TenantFrom::Claim(claim.to_owned()),
+            None => TenantFrom::Fixed(tenant.to_owned()),
+        },
+    })
+}
+
+fn data_dir(settings: &Settings) -> Result<PathBuf, OpenError> {
+    let path = settings.path("PIDQ_DATA_DIR")?.unwrap_or_else(|| PathBuf::from("data"));
+    std::fs::create_dir_all(&path)?;
+    Ok(path)
+}
+
+fn share(settings: &Settings) -> Result<Share, SettingError> {
+    match settings.optional("PIDQ_STORE_SHARE")? {
+        Some(_) => Ok(Share { bytes: settings.size("PIDQ_STORE_SHARE")?, ..Share::default() }),
+        None => Ok(Share::default()),
+    }
+}
+
+fn rules(settings: &Settings) -> Result<Rules, SettingError> {
+    Ok(Rules { bytes: bytes(settings.size("PIDQ_GRAPH_SIZE")?), ..Rules::default() })
+}
+
+fn budget(settings: &Settings) -> Result<Budget, SettingError> {
+    let output = bytes(settings.size("PIDQ_QUERY_RESULT")?);
+    Ok(Budget {
+        fuel: settings.parsed("PIDQ_QUERY_FUEL")?,
+        memory: bytes(settings.size("PIDQ_QUERY_MEMORY")?),
+        output,
+        lines: output.saturating_mul(4),
+        time: settings.duration("PIDQ_QUERY_TIME")?,
+    })
+}
+
+fn threads(settings: &Settings) -> Result<usize, SettingError> {
+    let wanted: usize = settings.parsed("PIDQ_QUERY_THREADS")?;
+    let processors = thread::available_parallelism().map_or(1, usize::from);
+    Ok(if wanted == 0 { processors.min(MOST_THREADS) } else { wanted })
+}
+
+fn bytes(size: u64) -> usize {
+    usize::try_from(size).unwrap_or(usize::MAX)
+}
+
+/// What happened to the store, for the log.
+fn tell(event: &Event) {
+    match event {
+        Event::Reloaded { graphs, changed } => tracing::info!(graphs, changed, "the served directory was read"),
+        Event::Broken { file, why, kept } => tracing::warn!(file, why, kept, "a served file cannot be used"),
+        Event::Quarantined { tenant, job, version } => {
+            tracing::error!(tenant = tenant.as_str(), job = job.as_str(), %version, "a stored graph is damaged");
+        }
+        Event::ReadOnly(why) => tracing::error!(why, "the store takes no writes any more"),
+        Event::Writable => tracing::info!("the store takes writes again"),
+    }
+}

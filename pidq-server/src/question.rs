@@ -1,0 +1,226 @@
+//! `POST /graph/{job_id}`: a query on the graph of a job.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use pidq_core::{Cancel, Graph, Profile, Query, Scratch};
+use pidq_http::header::HeaderName;
+use pidq_http::{Done, Problem, Request, Response, StatusCode, Work};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Value as Json, json};
+
+use crate::asker::Asker;
+use crate::graph::{CHANGE_VERSION, described, job, which};
+use crate::graphs::{self, Queries};
+use crate::problems::{problem, query_problem, told};
+use crate::rendering::{Failure, Media, Rendered, Rendering};
+use crate::server::{Budget, Server};
+use crate::store::{JobId, Meta, Tenant, Which};
+
+/// The body of a query request.
+#[derive(Deserialize)]
+pub(crate) struct Asked {
+    pub query: String,
+    params: Option<Box<RawValue>>,
+    #[serde(default)]
+    explain: bool,
+    #[serde(default)]
+    dry_run: bool,
+}
+
+/// A query on a graph that is ready to run, on a thread for such work.
+pub(crate) struct Task {
+    pub graph: Arc<Graph>,
+    pub queries: Arc<Queries>,
+    pub asked: Arc<Asked>,
+    pub rendering: Rendering,
+    pub budget: Budget,
+    pub cancel: Arc<Cancel>,
+}
+
+/// What a run gave.
+pub(crate) struct Answer {
+    pub rendered: Rendered,
+    pub fuel: u64,
+    /// Warnings and costs, where they were asked for.
+    explained: Option<Json>,
+}
+
+/// `POST /graph/{job_id}`.
+pub(crate) async fn ask(server: &Server, mut request: Request) -> Result<Response, Problem> {
+    let (job, which, media) = (job(&request)?, which(&request.head)?, Media::wanted(&request)?);
+    let asker = Asker::of(server, &request)?;
+    asker.must_read(&job).await?;
+    server.store.head(&asker.tenant, &job, &which).await.map_err(problem)?;
+    let asked: Asked = request.json().await?;
+    asked.check()?;
+    let rendering = Rendering { media, explain: asked.explain };
+    let asked = Arc::new(asked);
+    let (meta, graph) = open(server, &asker.tenant, &job, &which).await?;
+    let done = run(server, graph, asked.clone(), rendering).await?;
+    let waited = done.queued.as_millis() as u64;
+    let answer = done.value.map_err(|failure| refused(failure))?;
+    Ok(respond(&asked, &meta, media, answer).note("queued_ms", waited))
+}
+
+/// The whole drawing in a form for other programs.
+pub(crate) async fn drawing(
+    server: &Server,
+    tenant: &Tenant,
+    job: &JobId,
+    which: &Which,
+    rendering: Rendering,
+) -> Result<Response, Problem> {
+    let (meta, graph) = open(server, tenant, job, which).await?;
+    let asked = Arc::new(Asked::new("get()".into(), None)?);
+    let done = run(server, graph, asked.clone(), rendering).await?;
+    let answer = done.value.map_err(|failure| refused(failure))?;
+    Ok(described(Response::ok(rendering.media.media_type(), answer.rendered.body), &meta))
+}
+
+/// A graph that is ready to be asked.
+pub(crate) async fn open(
+    server: &Server,
+    tenant: &Tenant,
+    job: &JobId,
+    which: &Which,
+) -> Result<(Arc<Meta>, Arc<Graph>), Problem> {
+    graphs::open(&server.store, &server.graphs, tenant, job, which).await.map_err(problem)
+}
+
+/// Runs a query, on a thread for such work, within its time.
+pub(crate) async fn run(
+    server: &Server,
+    graph: Arc<Graph>,
+    asked: Arc<Asked>,
+    rendering: Rendering,
+) -> Result<Done<Result<Answer, Failure>>, Problem> {
+    let (queries, budget, cancel) = (server.queries.clone(), server.budget, Arc::new(Cancel::default()));
+    let task = Task { graph, queries, asked, rendering, budget, cancel: cancel.clone() };
+    within(&server.work, budget.time, cancel, move || task.perform()).await
+}
+
+/// Runs a job until its time is over or nobody waits for it.
+async fn within<T: Send + 'static>(
+    work: &Work,
+    time: Duration,
+    cancel: Arc<Cancel>,
+    job: impl FnOnce() -> T + Send + 'static,
+) -> Result<Done<T>, Problem> {
+    let gone = cancel.clone();
+    let mut run = std::pin::pin!(work.run(move || gone.cancel(), job));
+    tokio::select! {
+        done = &mut run => return done,
+        () = tokio::time::sleep(time) => cancel.time_out(),
+    }
+    run.await
+}
+
+impl Asked {
+    /// A query to run, and nothing beside.
+    pub fn new(query: String, params: Option<Box<RawValue>>) -> Result<Asked, Problem> {
+        let asked = Asked { query, params, explain: false, dry_run: false };
+        asked.check()?;
+        Ok(asked)
+    }
+
+    /// What serde does not see.
+    fn check(&self) -> Result<(), Problem> {
+        let wrong = |detail: &str| Err(Problem::bad_request("invalid-request", detail));
+        match &self.params {
+            _ if self.query.is_empty() => wrong("`query` is empty."),
+            Some(params) if !params.get().starts_with('{') => wrong("`params` is an object of values."),
+            _ => Ok(()),
+        }
+    }
+
+    fn params(&self) -> &str {
+        self.params.as_ref().map_or("{}", |params| params.get())
+    }
+}
+
+impl Task {
+    fn perform(&self) -> Result<Answer, Failure> {
+        let query = self.query()?;
+        if self.asked.dry_run { self.check(&query) } else { self.run(&query) }
+    }
+
+    fn query(&self) -> pidq_core::Result<Arc<Query>> {
+        let (text, params) = (self.asked.query.as_str(), self.asked.params());
+        self.queries.load(Profile::Pidq, text, params, || Query::with_params(text, params))
+    }
+
+    fn run(&self, query: &Query) -> Result<Answer, Failure> {
+        let scratch = Scratch::new();
+        let output = if let Media::Json = self.rendering.media { self.budget.output } else { self.budget.lines };
+        let limits = self.budget.limits(output, &self.cancel);
+        let outcome = query.run(&self.graph, &scratch, limits)?;
+        let rendered = self.rendering.media.write(&outcome, output)?;
+        let explained = match self.rendering.explain {
+            true => Some(explained(&query.explain(&self.graph, limits)?, &outcome.warnings)),
+            false => None,
+        };
+        Ok(Answer { rendered, fuel: outcome.fuel, explained })
+    }
+
+    /// `dry_run`: the query is compiled and looked at together with the graph.
+    fn check(&self, query: &Query) -> Result<Answer, Failure> {
+        let mut warnings = query.check()?;
+        warnings.extend(query.check_against(&self.graph, self.budget.limits(self.budget.output, &self.cancel)));
+        let rendered = Rendered { body: b"[]".to_vec(), kind: "none" };
+        Ok(Answer { rendered, fuel: 0, explained: Some(json!({"warnings": warnings})) })
+    }
+}
+
+fn explained(explanation: &pidq_core::Explanation, warnings: &[pidq_core::error::Warning]) -> Json {
+    let mut explained = json!(explanation);
+    explained["warnings"] = json!(warnings);
+    explained
+}
+
+/// Why there is no answer.
+fn refused(failure: Failure) -> Problem {
+    match failure {
+        Failure::Query(error) => query_problem(&error),
+        Failure::File(error) => {
+            Problem::unprocessable("result-not-exportable", error.to_string()).with("pq_code", error.code().as_str())
+        }
+    }
+}
+
+/// A failure as a member of a row.
+pub(crate) fn failure_row(failure: &Failure) -> Json {
+    match failure {
+        Failure::Query(error) => {
+            let mut row = json!({"code": error.code().as_str(), "message": error.message()});
+            told(error).into_iter().for_each(|(name, value)| row[name] = value);
+            row
+        }
+        Failure::File(error) => json!({"code": error.code().as_str(), "message": error.to_string()}),
+    }
+}
+
+fn respond(asked: &Asked, meta: &Meta, media: Media, answer: Answer) -> Response {
+    let Answer { rendered, fuel, explained } = answer;
+    let body = match media {
+        Media::Json => envelope(asked, meta, &rendered.body, explained.as_ref()),
+        _ => rendered.body,
+    };
+    Response::new(StatusCode::OK, media.media_type(), body)
+        .header(RESULT_KIND, rendered.kind)
+        .header(FUEL_USED, fuel.to_string())
+        .header(CHANGE_VERSION, meta.version.as_str())
+        .note("fuel", fuel)
+}
+
+const RESULT_KIND: HeaderName = HeaderName::from_static("x-result-kind");
+const FUEL_USED: HeaderName = HeaderName::from_static("x-fuel-used");
+
+/// The four members of the contract, in its order.
+fn envelope(asked: &Asked, meta: &Meta, result: &[u8], explained: Option<&Json>) -> Vec<u8> {
+    let [query, schema, version] = [&asked.query, &meta.schema_version, meta.version.as_str()].map(|text| json!(text));
+    let head = format!(r#"{{"query":{query},"schema_version":{schema},"change_version":{version},"result":"#);
+    let tail = explained.map_or_else(|| "}".into(), |explained| format!(r#","explain":{explained}}}"#));
+    [head.as_bytes(), result, tail.as_bytes()].concat()
+}

@@ -1,0 +1,154 @@
+//! The forms of an answer, and which of them a client wants.
+
+use pidq_core::{Outcome, Value};
+use pidq_formats::{FORMATS, Format};
+use pidq_http::{Problem, Request, StatusCode};
+use serde_json::{Value as Json, json};
+
+/// A form of an answer.
+#[derive(Clone, Copy)]
+pub(crate) enum Media {
+    /// The contract's object.
+    Json,
+    /// One row a line.
+    Lines,
+    /// A file for another program.
+    File(&'static Format),
+}
+
+/// What is written, and how.
+#[derive(Clone, Copy)]
+pub(crate) struct Rendering {
+    pub media: Media,
+    /// Whether warnings and costs are told in the answer.
+    pub explain: bool,
+}
+
+/// An answer that is ready to be sent.
+pub(crate) struct Rendered {
+    pub body: Vec<u8>,
+    /// What the result was: `array`, `value` or `none`.
+    pub kind: &'static str,
+}
+
+/// Why an answer has no such form.
+pub(crate) enum Failure {
+    Query(pidq_core::Error),
+    File(pidq_formats::Error),
+}
+
+impl From<pidq_core::Error> for Failure {
+    fn from(error: pidq_core::Error) -> Failure {
+        Failure::Query(error)
+    }
+}
+
+impl Rendering {
+    /// A form without anything told beside.
+    pub fn new(media: Media) -> Rendering {
+        Rendering { media, explain: false }
+    }
+}
+
+impl Media {
+    /// The form that a request asks for: `?format=NAME`, else what `Accept` likes best.
+    pub fn wanted(request: &Request) -> Result<Media, Problem> {
+        match request.query()?.one("format")? {
+            Some(name) => Media::named(name).ok_or_else(|| no_format(name)),
+            None => Media::accepted(request),
+        }
+    }
+
+    fn named(name: &str) -> Option<Media> {
+        forms().find(|(named, _, _)| *named == name).map(|(_, _, media)| media)
+    }
+
+    fn accepted(request: &Request) -> Result<Media, Problem> {
+        let liked = forms().map(|(_, media_type, form)| (request.head.accepts(media_type), form));
+        let best = liked.reduce(|best, other| if other.0 > best.0 { other } else { best });
+        best.filter(|(quality, _)| *quality > 0).map(|(_, form)| form).ok_or_else(not_acceptable)
+    }
+
+    /// Whether it is the form of the contract.
+    pub fn is_json(self) -> bool {
+        matches!(self, Media::Json)
+    }
+
+    /// The content type.
+    pub fn media_type(self) -> &'static str {
+        match self {
+            Media::Json => "application/json",
+            Media::Lines => "application/x-ndjson",
+            Media::File(format) => format.media_type,
+        }
+    }
+
+    /// Writes the result of a run.
+    pub fn write(self, outcome: &Outcome<'_>, limit: usize) -> Result<Rendered, Failure> {
+        let kind = kind(outcome.value);
+        let mut body = Vec::new();
+        match (self, kind) {
+            (Media::File(format), _) => body = file(format, outcome.value)?,
+            (Media::Lines, "array") => lines(outcome.value, limit, &mut body)?,
+            (Media::Lines, "none") => {}
+            (Media::Lines, _) => {
+                outcome.write_json(&mut body)?;
+                body.push(b'\n');
+            }
+            (Media::Json, "none") => body.extend(b"[]"),
+            (Media::Json, "array") => outcome.write_json(&mut body)?,
+            (Media::Json, _) => {
+                body.push(b'[');
+                outcome.write_json(&mut body)?;
+                body.push(b']');
+            }
+        }
+        Ok(Rendered { body, kind })
+    }
+}
+
+/// Every form: what it is called, its content type, itself. Formats of several files have no place in one answer.
+fn forms() -> impl Iterator<Item = (&'static str, &'static str, Media)> {
+    let own = [("json", "application/json", Media::Json), ("ndjson", "application/x-ndjson", Media::Lines)];
+    let is_one = |format: &&Format| format.write.as_ref().is_some_and(|writer| writer.files.len() == 1);
+    let files = FORMATS.iter().filter(is_one).map(|format| (format.name, format.media_type, Media::File(format)));
+    own.into_iter().chain(files)
+}
+
+/// The items of a list, one a line.
+fn lines(value: Value<'_>, limit: usize, body: &mut Vec<u8>) -> Result<(), Failure> {
+    for item in value.as_array().into_iter().flat_map(|items| items.iter()) {
+        let left = limit.saturating_sub(body.len() + 1);
+        item.write_json(left, &mut |text| {
+            body.extend(text.as_bytes());
+            Ok(())
+        })?;
+        body.push(b'\n');
+    }
+    Ok(())
+}
+
+fn kind(value: Value<'_>) -> &'static str {
+    match value {
+        Value::Array(_) => "array",
+        Value::Undefined => "none",
+        _ => "value",
+    }
+}
+
+fn file(format: &Format, value: Value<'_>) -> Result<Vec<u8>, Failure> {
+    let parts = format.export(value).map_err(Failure::File)?;
+    Ok(parts.into_iter().next().map(|part| part.bytes).unwrap_or_default())
+}
+
+fn no_format(name: &str) -> Problem {
+    Problem::bad_request("invalid-parameter", format!("There is no format `{name}`."))
+        .with("parameter", "format")
+        .with("allowed", forms().map(|(name, _, _)| Json::from(name)).collect::<Vec<_>>())
+}
+
+fn not_acceptable() -> Problem {
+    Problem::new(StatusCode::NOT_ACCEPTABLE, "not-acceptable")
+        .detail("None of the content types that are accepted can be given.")
+        .with("allowed", json!(forms().map(|(_, media_type, _)| media_type).collect::<Vec<_>>()))
+}

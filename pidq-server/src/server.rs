@@ -1,0 +1,105 @@
+//! The state of the service: where graphs are, who may see them, and what a query may cost.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use pidq_core::{Cancel, Limits};
+use pidq_http::auth::Identities;
+use pidq_http::{Cursors, Fut, Head, Principal, PrincipalKind, Problem, Work, oauth};
+
+use crate::door::Rules;
+use crate::graphs::{Graphs, Queries};
+use crate::store::{State, Store};
+
+/// What all handlers share.
+pub struct Server {
+    /// Where graphs are kept.
+    pub store: Arc<dyn Store>,
+    /// Accounts and tokens. Without them everybody may do everything: for a laptop.
+    pub identities: Option<Identities>,
+    /// Graphs that were read.
+    pub graphs: Arc<Graphs>,
+    /// Queries that were compiled.
+    pub queries: Arc<Queries>,
+    /// The threads that queries run on.
+    pub work: Work,
+    /// The places in lists that were handed out.
+    pub cursors: Cursors,
+    /// What a graph may be.
+    pub rules: Rules,
+    /// What a query may cost.
+    pub budget: Budget,
+    /// Whether a write has to name the version that it replaces.
+    pub require_if_match: bool,
+}
+
+/// What a query may cost.
+#[derive(Clone, Copy, Debug)]
+pub struct Budget {
+    /// Steps.
+    pub fuel: u64,
+    /// Bytes of working memory.
+    pub memory: usize,
+    /// Bytes of a result.
+    pub output: usize,
+    /// Bytes of a result in lines.
+    pub lines: usize,
+    /// From the start of the run.
+    pub time: Duration,
+}
+
+impl Default for Budget {
+    fn default() -> Budget {
+        let limits = Limits::default();
+        let (fuel, memory, lines) = (limits.fuel, limits.memory, limits.output);
+        Budget { fuel, memory, output: 16 << 20, lines, time: Duration::from_secs(10) }
+    }
+}
+
+impl Budget {
+    /// The limits of a run that may print so many bytes.
+    pub(crate) fn limits(self, output: usize, cancel: &Cancel) -> Limits<'_> {
+        Limits { fuel: self.fuel, memory: self.memory, output, cancel: Some(cancel), ..Limits::default() }
+    }
+}
+
+/// Who sends a request: the hook of the floor below.
+pub(crate) fn authenticate<'a>(server: &'a Arc<Server>, head: &'a Head) -> Fut<'a, Result<Principal, Problem>> {
+    Box::pin(async move {
+        match &server.identities {
+            Some(identities) => oauth::bearer(identities, head).await,
+            None => Ok(anyone()),
+        }
+    })
+}
+
+/// Whether the store and the accounts can be reached: the hook of the floor below.
+pub(crate) fn ready(server: &Arc<Server>) -> Fut<'_, Result<(), String>> {
+    Box::pin(async move {
+        match server.store.state().await {
+            State::Writable | State::Served => {}
+            State::ReadOnly(why) | State::Unavailable(why) => return Err(why),
+        }
+        match &server.identities {
+            Some(identities) if !identities.is_reachable().await => Err("the database does not answer".into()),
+            _ => Ok(()),
+        }
+    })
+}
+
+/// Whoever asks a service without accounts.
+fn anyone() -> Principal {
+    Principal {
+        id: "anyone".into(),
+        kind: PrincipalKind::Anyone,
+        tenant: OPEN_TENANT.into(),
+        name: None,
+        client: None,
+        scopes: vec!["read".into(), "write".into()],
+        groups: Vec::new(),
+        is_admin: true,
+    }
+}
+
+/// The tenant of a service without accounts, and of the first account.
+pub const OPEN_TENANT: &str = "main";

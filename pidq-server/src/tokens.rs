@@ -1,0 +1,43 @@
+//! `/o/…` and `/.well-known/…`: tokens, and how a client finds out about them.
+
+use std::pin::Pin;
+
+use pidq_http::auth::{Identities, authorization_server_metadata, protected_resource_metadata};
+use pidq_http::{Problem, Request, Response, oauth};
+
+use crate::server::Server;
+
+/// The answer of an endpoint, later.
+type Answer<'a> = Pin<Box<dyn Future<Output = Result<Response, Problem>> + Send + 'a>>;
+
+/// `POST /o/token/`.
+pub(crate) fn issue(server: &Server, request: Request) -> Answer<'_> {
+    Box::pin(async move { oauth::token(identities(server)?, request).await })
+}
+
+/// `POST /o/revoke_token/`.
+pub(crate) fn revoke(server: &Server, request: Request) -> Answer<'_> {
+    Box::pin(async move { oauth::revoke(identities(server)?, request).await })
+}
+
+/// `POST /o/introspect/`.
+pub(crate) fn introspect(server: &Server, request: Request) -> Answer<'_> {
+    Box::pin(async move { oauth::introspect(identities(server)?, request).await })
+}
+
+/// `GET /.well-known/oauth-authorization-server`, RFC 8414.
+pub(crate) fn issuer(server: &Server) -> Result<Response, Problem> {
+    Ok(Response::ok("application/json", authorization_server_metadata(identities(server)?.options())))
+}
+
+/// `GET /.well-known/oauth-protected-resource`, RFC 9728.
+pub(crate) fn resource(server: &Server) -> Result<Response, Problem> {
+    let identities = identities(server)?;
+    let metadata = protected_resource_metadata(identities.options(), &identities.issuers());
+    Ok(Response::ok("application/json", metadata))
+}
+
+fn identities(server: &Server) -> Result<&Identities, Problem> {
+    let none = || Problem::not_found("no-accounts").detail("This service was started without accounts: send no token.");
+    server.identities.as_ref().ok_or_else(none)
+}
