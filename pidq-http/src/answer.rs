@@ -22,7 +22,7 @@ use crate::principal::Principal;
 use crate::problem::{Place, Problem};
 use crate::proxies::{self, Network};
 use crate::quota::{Charge, Held};
-use crate::request::{Head, Incoming, Reader, Request};
+use crate::request::{Head, Incoming, Leftover, Reader, Request, Source};
 use crate::response::{Content, Outgoing, Response};
 use crate::route::{Access, Found, Fut, Missed, Route};
 use crate::serve::Ambiguous;
@@ -36,6 +36,8 @@ struct Trail {
     charge: Option<Charge>,
     /// A place in the count of open requests; given back when the answer is made.
     held: Option<Held>,
+    /// What nobody has read of the body.
+    leftover: Leftover,
     /// Whether the connection has to end, since nobody can know where the next request begins.
     close: bool,
 }
@@ -47,14 +49,20 @@ pub(crate) async fn answer<S: Send + Sync + 'static>(
 ) -> hyper::Response<Outgoing> {
     let (parts, body) = request.into_parts();
     let mut trail = begin(site, wire, &parts);
-    let framing = check_framing(&parts, site.limits.url);
-    let answered = match framing {
+    let answered = match check_framing(&parts, site.limits.url) {
+        Ok(()) => {
+            let source = trail.leftover.source(body);
+            route(site, wire, &mut trail, source).await
+        }
         Err(problem) => {
             trail.close = true;
             Err(problem)
         }
-        Ok(()) => route(site, wire, &mut trail, body).await,
     };
+    // Those who were too slow get no more time.
+    if answered.as_ref().is_err_and(|problem| problem.status() != StatusCode::REQUEST_TIMEOUT) {
+        trail.leftover.drain(&trail.head.headers).await;
+    }
     let response = answered.unwrap_or_else(|problem| tell(site, &trail, problem));
     finish(site, wire, trail, response)
 }
@@ -71,7 +79,15 @@ fn begin<S>(site: &Inner<S>, wire: &Wire, parts: &hyper::http::request::Parts) -
         id,
         traceparent: ids::traceparent(&parts.headers),
     };
-    let mut trail = Trail { head, exchange, access: Access::Public, charge: None, held: None, close: false };
+    let mut trail = Trail {
+        head,
+        exchange,
+        access: Access::Public,
+        charge: None,
+        held: None,
+        leftover: Leftover::default(),
+        close: false,
+    };
     trail.exchange.traceparent = trail.head.traceparent.clone();
     trail
 }
@@ -116,7 +132,7 @@ async fn route<S: Send + Sync + 'static>(
     site: &Inner<S>,
     wire: &Wire,
     trail: &mut Trail,
-    body: Incoming,
+    source: Source,
 ) -> Result<Response, Problem> {
     let path = trail.head.uri.path();
     if trail.head.method == Method::OPTIONS && path == "*" {
@@ -135,11 +151,11 @@ async fn route<S: Send + Sync + 'static>(
     let principal = admit(site, trail, found.route).await?;
     trail.exchange.principal = principal.clone();
     if !trail.exchange.loud {
-        return handle(site, trail, found, principal, body).await;
+        return handle(site, trail, found, principal, source).await;
     }
     charge(site, trail, principal.as_ref())?;
     let _turn = turn(site).await?;
-    handle(site, trail, found, principal, body).await
+    handle(site, trail, found, principal, source).await
 }
 
 /// 401, then 403. Whoever is let in has all that the row asks for.
@@ -182,14 +198,14 @@ async fn handle<S: Send + Sync + 'static>(
     trail: &Trail,
     found: Found<S>,
     principal: Option<Principal>,
-    body: Incoming,
+    source: Source,
 ) -> Result<Response, Problem> {
     let request = Request {
         head: trail.head.clone(),
         params: found.params,
         principal,
         accepts: found.route.body,
-        body: Reader::new(body, site.limits),
+        body: Reader::new(source, site.limits),
         facts: site.facts.clone(),
     };
     unpanicked((found.route.handler)(&site.state, request)).await.unwrap_or_else(|_| {

@@ -6,10 +6,10 @@ use hyper::StatusCode;
 use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderName, WWW_AUTHENTICATE};
 
 use crate::auth::{
-    AuthError, Identities, Moment, OAuthReply, OAuthRequest, introspection_endpoint, revocation_endpoint,
+    AuthError, Caller, Identities, Moment, OAuthReply, OAuthRequest, introspection_endpoint, revocation_endpoint,
     token_endpoint,
 };
-use crate::principal::Principal;
+use crate::principal::{Principal, PrincipalKind};
 use crate::problem::Problem;
 use crate::request::{Head, Request};
 use crate::response::Response;
@@ -43,7 +43,18 @@ pub async fn introspect(identities: &Identities, request: Request) -> Result<Res
 /// Who sent a request, by its bearer token.
 pub async fn bearer(identities: &Identities, head: &Head) -> Result<Principal, Problem> {
     let headers = authorization(head);
-    identities.authenticate(&headers, Moment::now()).await.map(Principal::from).map_err(refusal)
+    identities.authenticate(&headers, Moment::now()).await.map(principal).map_err(refusal)
+}
+
+/// A caller as the floor sees one. Handlers find the [`Caller`] in what is known.
+fn principal(caller: Caller) -> Principal {
+    let id = caller.subject.as_str();
+    let kind = if id.starts_with("client:") { PrincipalKind::Client } else { PrincipalKind::User };
+    let mut principal = Principal::new(kind, &caller.tenant, id);
+    principal.name = Some(caller.name.clone());
+    principal.client = caller.client_id.clone();
+    principal.scopes = caller.scopes.clone();
+    principal.with_known(caller)
 }
 
 /// A form that was sent to one of the endpoints.

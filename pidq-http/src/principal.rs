@@ -1,6 +1,8 @@
 //! Who asks: the answer of an authenticator, and what routes and handlers look at.
 
-use crate::auth::{Caller, Subject};
+use std::any::Any;
+use std::fmt;
+use std::sync::Arc;
 
 /// What kind of thing a principal is.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -16,7 +18,7 @@ pub enum PrincipalKind {
 }
 
 /// Somebody who was recognised.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Principal {
     /// Unique across all kinds and tenants, and fit for a log line.
     pub id: String,
@@ -30,44 +32,27 @@ pub struct Principal {
     pub client: Option<String>,
     /// How far the token reaches: an upper bound; grants decide the rest.
     pub scopes: Vec<String>,
-    /// Groups that grants may name.
-    pub groups: Vec<String>,
-    /// Whether everything of the tenant is open, within the scopes.
-    pub is_admin: bool,
-}
-
-impl From<Caller> for Principal {
-    fn from(caller: Caller) -> Principal {
-        let id = caller.subject.as_str().to_owned();
-        Principal {
-            kind: if id.starts_with("client:") { PrincipalKind::Client } else { PrincipalKind::User },
-            id,
-            tenant: caller.tenant,
-            name: Some(caller.name),
-            client: caller.client_id,
-            scopes: caller.scopes,
-            groups: caller.groups,
-            is_admin: caller.is_admin,
-        }
-    }
-}
-
-impl From<&Principal> for Caller {
-    fn from(principal: &Principal) -> Caller {
-        let principal = principal.clone();
-        Caller {
-            name: principal.name.unwrap_or_else(|| principal.id.clone()),
-            subject: Subject(principal.id),
-            tenant: principal.tenant,
-            scopes: principal.scopes,
-            groups: principal.groups,
-            is_admin: principal.is_admin,
-            client_id: principal.client,
-        }
-    }
+    known: Option<Arc<dyn Any + Send + Sync>>,
 }
 
 impl Principal {
+    /// Somebody without a scope, to be completed.
+    pub fn new(kind: PrincipalKind, tenant: impl Into<String>, id: impl Into<String>) -> Self {
+        let (id, tenant, scopes) = (id.into(), tenant.into(), Vec::new());
+        Principal { id, kind, tenant, name: None, client: None, scopes, known: None }
+    }
+
+    /// The same, with all that the authenticator knows of them, for handlers of the same service.
+    pub fn with_known<T: Any + Send + Sync>(mut self, known: T) -> Self {
+        self.known = Some(Arc::new(known));
+        self
+    }
+
+    /// What the authenticator knows of them, if it is such a thing.
+    pub fn known<T: Any>(&self) -> Option<&T> {
+        self.known.as_deref()?.downcast_ref()
+    }
+
     /// Whether the token has a scope.
     pub fn has_scope(&self, scope: &str) -> bool {
         self.scopes.iter().any(|s| s == scope)
@@ -76,5 +61,11 @@ impl Principal {
     /// The key of this principal in rates and caches: tenants never share one.
     pub fn key(&self) -> String {
         format!("{}/{}", self.tenant, self.id)
+    }
+}
+
+impl fmt::Debug for Principal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Principal({:?} {} of {})", self.kind, self.id, self.tenant)
     }
 }

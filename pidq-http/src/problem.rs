@@ -147,6 +147,7 @@ impl Problem {
     pub(crate) fn extend_challenge(&mut self, parameters: &str) {
         let Some(challenge) = self.0.headers.get(WWW_AUTHENTICATE).and_then(|c| c.to_str().ok()) else { return };
         if challenge.starts_with("Bearer")
+            && !challenge.contains(parameters)
             && let Ok(longer) = HeaderValue::from_str(&format!("{challenge}, {parameters}"))
         {
             self.0.headers.insert(WWW_AUTHENTICATE, longer);
@@ -155,9 +156,14 @@ impl Problem {
 
     /// Turns a problem of the floor into the form that OAuth's clients read.
     pub(crate) fn into_oauth(mut self) -> Self {
-        if !self.0.oauth {
-            self.0.code = Cow::Borrowed(oauth_error(self.0.status));
-            self.0.oauth = true;
+        if self.0.oauth {
+            return self;
+        }
+        self.0.code = Cow::Borrowed(oauth_error(self.0.status));
+        self.0.oauth = true;
+        // RFC 6749 5.2 knows one status for a request that is not as it should be.
+        if matches!(self.0.status, StatusCode::UNSUPPORTED_MEDIA_TYPE | StatusCode::UNPROCESSABLE_ENTITY) {
+            self.0.status = StatusCode::BAD_REQUEST;
         }
         self
     }

@@ -3,6 +3,7 @@
 mod body;
 mod form;
 mod inflate;
+mod leftover;
 mod multipart;
 
 use std::net::IpAddr;
@@ -15,8 +16,11 @@ use serde::de::DeserializeOwned;
 
 pub(crate) use body::{Incoming, Reader};
 pub use form::Form;
+pub(crate) use leftover::{Leftover, Source};
 pub use multipart::{Multipart, MultipartLimits, Part};
 
+use crate::compress;
+use crate::negotiate::{media_quality, quality};
 use crate::principal::Principal;
 use crate::problem::Problem;
 use crate::route::Accepts;
@@ -71,12 +75,42 @@ impl Head {
 
     /// How much the client wants a content type, in thousandths: 0 is not at all.
     pub fn accepts(&self, media_type: &str) -> u16 {
-        crate::negotiate::media_quality(self.headers.get_all(header::ACCEPT), media_type)
+        media_quality(self.headers.get_all(header::ACCEPT), media_type)
     }
 
-    /// How much the client wants a content coding: 0 is not at all.
+    /// 412 unless `If-Match` and `If-None-Match` hold for what is there now: its tag, or none when nothing is there.
+    pub fn precondition(&self, current: Option<&str>) -> Result<(), Problem> {
+        let held = |condition: &str| match current {
+            Some(tag) => compress::matches_etag(condition, tag),
+            None => false,
+        };
+        let all = |name| self.headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
+        let wanted: Vec<&str> = all(header::IF_MATCH).collect();
+        let missed = !wanted.is_empty() && !wanted.iter().any(|condition| held(condition));
+        if missed || all(header::IF_NONE_MATCH).any(held) {
+            let problem = Problem::new(StatusCode::PRECONDITION_FAILED, "precondition-failed");
+            let problem = problem.detail("What is there now is not what the condition asks for.");
+            return Err(match current {
+                Some(tag) => problem.header(header::ETAG, format!("\"{tag}\"")),
+                None => problem,
+            });
+        }
+        Ok(())
+    }
+
+    /// The key that makes a POST safe to repeat, if there is one: 1 to 255 visible characters.
+    pub fn idempotency_key(&self) -> Result<Option<&str>, Problem> {
+        let Some(value) = self.headers.get("idempotency-key") else { return Ok(None) };
+        let fit = |key: &&str| (1..=255).contains(&key.len()) && key.bytes().all(|byte| byte.is_ascii_graphic());
+        let key = value.to_str().ok().filter(fit);
+        let wrong =
+            || Problem::bad_request("invalid-idempotency-key", "An Idempotency-Key has 1 to 255 visible characters.");
+        key.map(Some).ok_or_else(wrong)
+    }
+
+    /// Whether the client takes a content coding.
     pub fn accepts_encoding(&self, coding: &str) -> bool {
-        crate::negotiate::quality(self.headers.get_all(header::ACCEPT_ENCODING), coding) > 0
+        quality(self.headers.get_all(header::ACCEPT_ENCODING), coding) > 0
     }
 }
 
@@ -118,6 +152,12 @@ impl Request {
         self.body.whole(&self.head.headers, accepts.limit).await
     }
 
+    /// The whole body, whatever its content type, for handlers that have an opinion of their own about that.
+    pub async fn bytes_of_any_type(&mut self) -> Result<Bytes, Problem> {
+        let limit = self.row_accepts()?.limit;
+        self.body.whole(&self.head.headers, limit).await
+    }
+
     /// The body as JSON.
     ///
     /// The message of a syntax error says where it is; it never quotes the body.
@@ -141,13 +181,17 @@ impl Request {
 
     /// What the row takes, if the content type is among it.
     fn accepted(&self) -> Result<Accepts, Problem> {
-        let Some(accepts) = self.accepts else {
-            tracing::error!(path = self.head.uri.path(), "a handler reads a body that its row does not have");
-            return Err(Problem::internal());
-        };
+        let accepts = self.row_accepts()?;
         let media = self.head.media_type().unwrap_or_default();
         let fits = accepts.media.iter().any(|&m| m == media || m == "*/*");
         if fits { Ok(accepts) } else { Err(Problem::unsupported_media_type(accepts.media)) }
+    }
+
+    fn row_accepts(&self) -> Result<Accepts, Problem> {
+        self.accepts.ok_or_else(|| {
+            tracing::error!(path = self.head.uri.path(), "a handler reads a body that its row does not have");
+            Problem::internal()
+        })
     }
 }
 
@@ -184,6 +228,24 @@ mod tests {
         assert_eq!(token(&[("authorization", "Bearer ")]), Ok(None));
         assert_eq!(token(&[("authorization", "Bearer")]), Ok(None));
         assert_eq!(token(&[("authorization", "Bearer x"), ("authorization", "Bearer x")]), Err(400));
+    }
+
+    #[test]
+    fn preconditions_hold_or_are_412() {
+        let holds = |headers, current| head(headers).precondition(current).map_err(|p| p.status().as_u16());
+        assert_eq!(holds(&[], None), Ok(()));
+        assert_eq!(holds(&[("if-match", "\"6\", \"7-zstd\"")], Some("7")), Ok(()));
+        assert_eq!(holds(&[("if-match", "\"6\"")], Some("7")), Err(412));
+        assert_eq!(holds(&[("if-match", "*")], None), Err(412));
+        assert_eq!(holds(&[("if-none-match", "*")], Some("7")), Err(412));
+        assert_eq!(holds(&[("if-none-match", "*")], None), Ok(()));
+    }
+
+    #[test]
+    fn an_idempotency_key_is_short_and_visible() {
+        let key = |value| head(&[("idempotency-key", value)]).idempotency_key().map(|k| k.map(str::to_owned)).ok();
+        assert_eq!(key("a-1"), Some(Some("a-1".into())));
+        assert_eq!((key(""), key("a b")), (None, None));
     }
 
     #[test]

@@ -1,16 +1,17 @@
 //! Who asks, and what they may see. What somebody may not see does not exist for them.
 
-use pidq_http::auth::{Caller, IdentityError, Moment, Right, Rights};
+use pidq_http::auth::{Caller, Identities, IdentityError, Moment, Right, Rights};
 use pidq_http::{Problem, Request};
 
 use crate::problems::problem;
 use crate::server::Server;
 use crate::store::{Error, JobId, Meta, Tenant, Which};
 
-/// Somebody with a good token.
+/// Somebody who may use the service.
 pub(crate) struct Asker<'a> {
     server: &'a Server,
-    caller: Caller,
+    /// Whose rights are asked; nobody's where there are no accounts.
+    caller: Option<(&'a Identities, Caller)>,
     /// Whose graphs they see.
     pub tenant: Tenant,
 }
@@ -21,8 +22,12 @@ pub(crate) struct Reach(Option<Rights>);
 impl<'a> Asker<'a> {
     /// Who sent a request.
     pub fn of(server: &'a Server, request: &Request) -> Result<Asker<'a>, Problem> {
-        let caller = Caller::from(request.principal()?);
-        let tenant = Tenant::parse(&caller.tenant).map_err(problem)?;
+        let principal = request.principal()?;
+        let tenant = Tenant::parse(&principal.tenant).map_err(problem)?;
+        let caller = match &server.identities {
+            Some(identities) => Some((identities, principal.known().cloned().ok_or_else(Problem::unauthenticated)?)),
+            None => None,
+        };
         Ok(Asker { server, caller, tenant })
     }
 
@@ -48,22 +53,24 @@ impl<'a> Asker<'a> {
 
     /// What may be done, for many jobs.
     pub async fn reach(&self) -> Result<Reach, Problem> {
-        match &self.server.identities {
-            Some(identities) => Ok(Reach(Some(identities.rights(&self.caller).await.map_err(unavailable)?))),
+        match &self.caller {
+            Some((identities, caller)) => Ok(Reach(Some(identities.rights(caller).await.map_err(unavailable)?))),
             None => Ok(Reach(None)),
         }
     }
 
     async fn may(&self, job: &JobId, right: Right) -> Result<bool, Problem> {
-        match &self.server.identities {
-            Some(identities) => identities.may(&self.caller, job.as_str(), right).await.map_err(unavailable),
+        match &self.caller {
+            Some((identities, caller)) => identities.may(caller, job.as_str(), right).await.map_err(unavailable),
             None => Ok(true),
         }
     }
 
     async fn claims(&self, job: &JobId) -> Result<bool, Problem> {
-        match &self.server.identities {
-            Some(identities) => identities.claim(&self.caller, job.as_str(), Moment::now()).await.map_err(unavailable),
+        match &self.caller {
+            Some((identities, caller)) => {
+                identities.claim(caller, job.as_str(), Moment::now()).await.map_err(unavailable)
+            }
             None => Ok(true),
         }
     }

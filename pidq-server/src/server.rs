@@ -89,16 +89,9 @@ pub(crate) fn ready(server: &Arc<Server>) -> Fut<'_, Result<(), String>> {
 
 /// Whoever asks a service without accounts.
 fn anyone() -> Principal {
-    Principal {
-        id: "anyone".into(),
-        kind: PrincipalKind::Anyone,
-        tenant: OPEN_TENANT.into(),
-        name: None,
-        client: None,
-        scopes: vec!["read".into(), "write".into()],
-        groups: Vec::new(),
-        is_admin: true,
-    }
+    let mut principal = Principal::new(PrincipalKind::Anyone, OPEN_TENANT, "anyone");
+    principal.scopes = vec!["read".into(), "write".into()];
+    principal
 }
 
 /// The tenant of a service without accounts, and of the first account.

@@ -12,6 +12,7 @@ use hyper::header::{CONTENT_ENCODING, HeaderMap};
 use tokio::time::{Instant, timeout_at};
 
 use super::inflate::Inflater;
+use super::leftover::Source;
 use crate::limits::Limits;
 use crate::problem::Problem;
 
@@ -59,13 +60,13 @@ impl Body for Incoming {
 
 /// Reads a body against the clock.
 pub(crate) struct Reader {
-    body: Incoming,
+    source: Source,
     limits: Limits,
 }
 
 /// One reading of a body: how much came, and since when.
 pub(crate) struct Reading {
-    body: Incoming,
+    source: Source,
     limits: Limits,
     begun: Instant,
     total: Duration,
@@ -73,13 +74,13 @@ pub(crate) struct Reading {
 }
 
 impl Reader {
-    pub fn new(body: Incoming, limits: Limits) -> Self {
-        Reader { body, limits }
+    pub fn new(source: Source, limits: Limits) -> Self {
+        Reader { source, limits }
     }
 
     /// The reader that the handler gets; this one is empty from now on.
     pub fn take(&mut self) -> Reader {
-        Reader { body: std::mem::replace(&mut self.body, Incoming::Memory(None)), limits: self.limits }
+        Reader { source: self.source.take(), limits: self.limits }
     }
 
     /// The whole body, decompressed.
@@ -94,11 +95,11 @@ impl Reader {
 
     /// Starts the clock. A body that announces too much is refused before it is read.
     pub fn begin(self, limit: u64) -> Result<Reading, Problem> {
-        if self.body.size_hint().lower() > limit {
+        if self.source.body.size_hint().lower() > limit {
             return Err(Problem::too_large("payload-too-large", limit));
         }
         let total = self.limits.body_time.max(Duration::from_secs(limit / FAIR_RATE));
-        Ok(Reading { body: self.body, limits: self.limits, begun: Instant::now(), total, bytes: 0 })
+        Ok(Reading { source: self.source, limits: self.limits, begun: Instant::now(), total, bytes: 0 })
     }
 }
 
@@ -136,7 +137,7 @@ impl Reading {
     /// The next bytes, or none at the end.
     pub async fn chunk(&mut self) -> Result<Option<Bytes>, Problem> {
         loop {
-            let frame = timeout_at(self.deadline(), self.body.frame()).await.map_err(|_| too_slow())?;
+            let frame = timeout_at(self.deadline(), self.source.body.frame()).await.map_err(|_| too_slow())?;
             let Some(frame) = frame else { return Ok(None) };
             // Trailers are nothing that we look at.
             let Ok(data) = frame.map_err(|_| broken())?.into_data() else { continue };
@@ -174,9 +175,10 @@ fn broken() -> Problem {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::request::Leftover;
 
     fn reader(bytes: &'static [u8]) -> Reader {
-        Reader::new(Bytes::from_static(bytes).into(), Limits::default())
+        Reader::new(Leftover::default().source(Bytes::from_static(bytes).into()), Limits::default())
     }
 
     #[tokio::test]

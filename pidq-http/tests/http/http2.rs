@@ -9,7 +9,7 @@ use hyper::{Method, Request, StatusCode};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use pidq_http::Limits;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 
 use crate::server::{Server, app, status};
 
@@ -73,7 +73,7 @@ async fn running_streams_are_answered_before_the_end() {
     let server = Server::start(app());
     let mut sender = connect(&server).await;
     let slow = tokio::spawn(sender.send_request(request(&server, Method::GET, "/slow", "")));
-    sleep(Duration::from_millis(100)).await;
+    server.busy().await;
     server.stop.stop();
     let answer = slow.await.expect("no panic").expect("an answer");
     assert_eq!(text(answer).await.1, "slow");

@@ -16,6 +16,8 @@ use tokio::time::timeout;
 
 #[derive(Default)]
 pub struct State {
+    /// How often a slow handler has begun.
+    pub begun: AtomicU64,
     /// How often a slow handler was dropped before its end.
     pub cancelled: AtomicU64,
 }
@@ -50,6 +52,7 @@ pub const ROUTES: &[Route<State>] = &[
     row!(GET, "/mine/slow", Access::Bearer, None, slow),
     row!(GET, "/mine", Access::Bearer, None, mine),
     row!(GET, "/written", Access::Scope("write"), None, mine),
+    row!(PUT, "/stored/{id}", Access::Public, JSON, store),
     row!(POST, "/o/token/", Access::Client, FORM, token),
 ];
 
@@ -103,7 +106,8 @@ async fn slow(state: &State, _: Request) -> Result<Response, Problem> {
         }
     }
     let count = Count(&state.cancelled);
-    tokio::time::sleep(Duration::from_millis(300)).await;
+    state.begun.fetch_add(1, SeqCst);
+    tokio::time::sleep(Duration::from_millis(700)).await;
     std::mem::forget(count);
     Ok(Response::ok("text/plain", "slow"))
 }
@@ -113,8 +117,18 @@ async fn panics(_: &State, _: Request) -> Result<Response, Problem> {
     panic!("a bug, on purpose")
 }
 
+/// What this service knows of everybody.
+struct Colour(&'static str);
+
 async fn mine(_: &State, request: Request) -> Result<Response, Problem> {
-    Response::json(&request.principal()?.id)
+    let principal = request.principal()?;
+    assert_eq!(principal.known::<Colour>().map(|colour| colour.0), Some("blue"));
+    Response::json(&principal.id)
+}
+
+async fn store(_: &State, request: Request) -> Result<Response, Problem> {
+    request.head.precondition(Some("7-abc"))?;
+    Ok(Response::empty(StatusCode::NO_CONTENT))
 }
 
 async fn token(_: &State, mut request: Request) -> Result<Response, Problem> {
@@ -130,18 +144,9 @@ async fn authenticate(head: &Head) -> Result<Principal, Problem> {
     let token = head.bearer()?.ok_or_else(Problem::unauthenticated)?;
     let wrong = || Problem::invalid_token("The access token is invalid.");
     let (id, scope) = token.split_once(':').ok_or_else(wrong)?;
-    let (tenant, kind) = ("t".to_owned(), PrincipalKind::User);
-    let scopes = vec![scope.to_owned()];
-    Ok(Principal {
-        id: id.to_owned(),
-        kind,
-        tenant,
-        name: None,
-        client: None,
-        scopes,
-        groups: Vec::new(),
-        is_admin: false,
-    })
+    let mut principal = Principal::new(PrincipalKind::User, "t", id).with_known(Colour("blue"));
+    principal.scopes.push(scope.to_owned());
+    Ok(principal)
 }
 
 pub fn app() -> App<State> {
@@ -169,6 +174,13 @@ impl Server {
         let (stop, shutdown) = Shutdown::manual();
         let state = app.state.clone();
         Server { address, stop, state, done: tokio::spawn(serve(app, listeners, shutdown)) }
+    }
+
+    /// Waits until a slow handler has begun.
+    pub async fn busy(&self) {
+        while self.state.begun.load(SeqCst) == 0 {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
     }
 
     pub async fn connect(&self) -> TcpStream {
