@@ -5,7 +5,10 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
 use tracing::Level;
-use tracing_subscriber::filter::LevelFilter;
+use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::fmt;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::principal::Principal;
 use crate::response::Activity;
@@ -20,12 +23,18 @@ pub enum LogFormat {
     Text,
 }
 
+/// Crates that print what they read when they are asked for everything: headers and frames, and so tokens.
+const TALKATIVE: [&str; 4] = ["h2", "hyper", "hyper_util", "rustls"];
+
 /// Sends all log lines to standard error. Once per process; a second call changes nothing.
 pub fn init_log(format: LogFormat, level: LevelFilter) {
-    let builder = tracing_subscriber::fmt().with_max_level(level).with_writer(std::io::stderr);
+    let quiet = TALKATIVE.map(|name| (name, level.min(LevelFilter::WARN)));
+    let targets = Targets::new().with_default(level).with_targets(quiet);
+    let layer = fmt::layer().with_writer(std::io::stderr);
+    let registry = tracing_subscriber::registry().with(targets);
     let _ = match format {
-        LogFormat::Json => builder.json().flatten_event(true).with_current_span(false).try_init(),
-        LogFormat::Text => builder.with_ansi(false).try_init(),
+        LogFormat::Json => registry.with(layer.json().flatten_event(true).with_current_span(false)).try_init(),
+        LogFormat::Text => registry.with(layer.with_ansi(false)).try_init(),
     };
 }
 

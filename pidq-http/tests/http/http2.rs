@@ -15,14 +15,14 @@ use crate::server::{Server, app, status};
 
 type Body = Full<Bytes>;
 
-async fn connect(server: &Server) -> SendRequest<Body> {
+pub async fn connect(server: &Server) -> SendRequest<Body> {
     let io = TokioIo::new(server.connect().await);
     let (sender, connection) = handshake(TokioExecutor::new(), io).await.expect("it speaks HTTP/2");
     tokio::spawn(connection);
     sender
 }
 
-fn request(server: &Server, method: Method, path: &str, body: &'static str) -> Request<Body> {
+pub fn request(server: &Server, method: Method, path: &str, body: &'static str) -> Request<Body> {
     let uri = format!("http://{}{path}", server.address);
     let request = Request::builder().method(method).uri(uri).header("content-type", "application/json");
     request.body(Full::from(body)).expect("a request")

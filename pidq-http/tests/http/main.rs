@@ -6,6 +6,7 @@ mod encrypted;
 mod ending;
 mod framing;
 mod http2;
+mod logs;
 mod operations;
 mod server;
 mod slow;
