@@ -92,7 +92,7 @@ pub use crate::percent::encode as percent_encode;
 pub use crate::principal::{Principal, PrincipalKind};
 pub use crate::problem::Problem;
 pub use crate::proxies::{Network, NoNetwork};
-pub use crate::quota::{Charge, Quota};
+pub use crate::quota::{Charge, Concurrency, Held, Quota};
 pub use crate::request::{Form, Head, Multipart, MultipartLimits, Part, Request};
 pub use crate::response::{Events, Gone, Lines, Response, Sender};
 pub use crate::route::{Accepts, Access, Fut, Handler, Parameter, Place, Reply, Route};

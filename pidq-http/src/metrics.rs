@@ -23,6 +23,8 @@ pub(crate) struct Metrics {
     pub in_flight: Gauge,
     /// Open connections.
     pub connections: Gauge,
+    /// When the certificate ends, in seconds since 1970.
+    pub certificate_ends: Gauge,
     /// Connections that ended badly, by reason.
     pub broken: Family<Reason, Counter>,
     /// Certificates that were read again, by outcome.
@@ -60,7 +62,7 @@ impl Metrics {
         let requests = Family::default();
         let seconds = Family::new_with_constructor(seconds as fn() -> Histogram);
         let notes = Family::new_with_constructor(amounts as fn() -> Histogram);
-        let (in_flight, connections) = (Gauge::default(), Gauge::default());
+        let (in_flight, connections, certificate_ends) = (Gauge::default(), Gauge::default(), Gauge::default());
         let (broken, reloads) = (Family::default(), Family::default());
         let own = registry.sub_registry_with_prefix("pidq_http");
         own.register("requests", "Requests by route and status", requests.clone());
@@ -68,10 +70,12 @@ impl Metrics {
         own.register("notes", "Figures of answers, such as fuel", notes.clone());
         own.register("requests_in_flight", "Requests between head and last byte", in_flight.clone());
         own.register("connections", "Open connections", connections.clone());
+        let ends = "When the certificate ends, in seconds since 1970";
+        own.register("certificate_ends", ends, certificate_ends.clone());
         own.register("connections_broken", "Connections that were ended, by reason", broken.clone());
         own.register("certificate_reloads", "Certificates that were read again, by outcome", reloads.clone());
         let registry = Mutex::new(registry);
-        Metrics { registry, requests, seconds, notes, in_flight, connections, broken, reloads }
+        Metrics { registry, requests, seconds, notes, in_flight, connections, certificate_ends, broken, reloads }
     }
 
     pub fn answered(&self, method: &'static str, route: &'static str, status: u16, took: Duration) {

@@ -97,23 +97,25 @@ fn seconds(duration: Duration) -> u64 {
     duration.as_secs() + u64::from(duration.subsec_nanos() > 0)
 }
 
-/// How many requests of a principal are open.
-pub(crate) struct Concurrency {
+/// How many of something a principal has open: requests, or queries that are running.
+pub struct Concurrency {
     limit: usize,
     open: Arc<Mutex<HashMap<String, usize>>>,
 }
 
 /// A place in the count, given back when dropped.
-pub(crate) struct Held {
+pub struct Held {
     key: String,
     open: Arc<Mutex<HashMap<String, usize>>>,
 }
 
 impl Concurrency {
+    /// So many for each.
     pub fn new(limit: usize) -> Self {
         Concurrency { limit, open: Arc::default() }
     }
 
+    /// A place for a principal, or 429 when all of its places are taken.
     pub fn hold(&self, key: String) -> Result<Held, Problem> {
         let mut open = locked(&self.open);
         let count = open.entry(key.clone()).or_default();

@@ -1,5 +1,7 @@
 //! TLS by rustls, and certificates that can be replaced while the server runs.
 
+mod expiry;
+
 use std::fmt;
 use std::fs;
 use std::io;
@@ -85,6 +87,12 @@ impl Tls {
         Ok(true)
     }
 
+    /// When the certificate ends, in seconds since 1970, if it says so as certificates do.
+    pub fn ends(&self) -> Option<i64> {
+        let loaded = self.pair.current.load();
+        loaded.key.cert.first().and_then(|certificate| expiry::not_after(certificate))
+    }
+
     pub(crate) async fn accept(&self, stream: TcpStream) -> io::Result<TlsStream<TcpStream>> {
         TlsAcceptor::from(self.config.clone()).accept(stream).await
     }
@@ -93,6 +101,8 @@ impl Tls {
     pub(crate) fn watch(self, facts: Arc<Facts>) -> Watch {
         Watch(tokio::spawn(async move {
             let mut ticks = interval(LOOK_AGAIN);
+            let show = |tls: &Tls| facts.metrics.certificate_ends.set(tls.ends().unwrap_or_default());
+            show(&self);
             let mut hangups = signal(SignalKind::hangup()).ok();
             loop {
                 let hangup = async {
@@ -108,6 +118,7 @@ impl Tls {
                     Ok(Ok(false)) => "unchanged",
                     Ok(Ok(true)) => {
                         tracing::info!("the certificate was replaced");
+                        show(&self);
                         "replaced"
                     }
                     Ok(Err(error)) => {

@@ -96,6 +96,23 @@ async fn an_early_answer_is_not_lost_to_a_client_that_is_still_sending() {
 }
 
 #[tokio::test]
+async fn who_asks_before_sending_is_told_before_sending() {
+    let server = Server::start(app());
+    let ask = async |path: &str, length: usize, body: &str| {
+        server
+            .raw(format!(
+                "POST {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\n\
+                 Expect: 100-continue\r\nContent-Length: {length}\r\n\r\n{body}"
+            ))
+            .await
+    };
+    assert_eq!(status(&ask("/echo", 1 << 20, "").await), 413, "and nobody says: go on");
+    assert_eq!(status(&ask("/nowhere", 10, "").await), 404);
+    let answer = ask("/echo", 3, "[1]").await;
+    assert!(answer.starts_with("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK"), "{answer}");
+}
+
+#[tokio::test]
 async fn oauth_endpoints_speak_oauth_whatever_goes_wrong() {
     let server = Server::start(app());
     let form = "POST /o/token HTTP/1.1\r\nContent-Type: application/x-www-form-urlencoded";

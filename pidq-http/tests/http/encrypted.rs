@@ -90,6 +90,7 @@ async fn a_new_certificate_is_used_without_a_restart() {
     let server = start(&tls);
     let kept = connect(&server, &old, rustls::ALL_VERSIONS, &[]).await.expect("a handshake");
     assert_eq!(tls.reload().ok(), Some(false), "nothing has changed");
+    assert!(tls.ends().is_some_and(|ends| ends > 2_000_000_000));
     let new = certify(directory.path());
     assert_eq!(tls.reload().ok(), Some(true));
     assert!(connect(&server, &new, rustls::ALL_VERSIONS, &[]).await.is_ok());
