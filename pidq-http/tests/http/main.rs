@@ -8,5 +8,6 @@ mod framing;
 mod http2;
 mod logs;
 mod operations;
+mod restart;
 mod server;
 mod slow;

@@ -1,0 +1,68 @@
+//! A restart behind a socket that somebody else keeps open: signals end it, and nobody is refused.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use pidq_http::{Listener, Shutdown, serve};
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::server::app;
+
+/// Set for the process that is given a socket.
+const ALONE: &str = "PIDQ_TEST_ACTIVATED";
+
+#[test]
+fn a_restart_refuses_no_connection() {
+    if std::env::var_os(ALONE).is_some() {
+        return serve_what_was_given();
+    }
+    let socket = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = socket.local_addr().expect("it is bound");
+    let first = start(&socket);
+    assert!(ask(&connect(address)).starts_with("HTTP/1.1 200"));
+    terminate(first);
+    let waiting = connect(address);
+    let second = start(&socket);
+    assert!(ask(&waiting).starts_with("HTTP/1.1 200"), "who connected in between is answered");
+    terminate(second);
+}
+
+/// The shell gives the socket the number that service managers use, and the process its own.
+fn start(socket: &TcpListener) -> Child {
+    let own = std::env::current_exe().expect("a test binary");
+    let script =
+        "LISTEN_FDS=1 LISTEN_PID=$$ exec \"$0\" --exact restart::a_restart_refuses_no_connection 3<&0 0</dev/null";
+    let socket = socket.try_clone().expect("a descriptor");
+    let mut command = Command::new("sh");
+    command.args(["-c", script]).arg(own).env(ALONE, "1").stdout(Stdio::null());
+    command.stdin(Stdio::from(std::os::fd::OwnedFd::from(socket))).spawn().expect("it starts")
+}
+
+fn terminate(mut child: Child) {
+    let pid = Pid::from_child(&child);
+    kill_process(pid, Signal::TERM).expect("it runs");
+    assert!(child.wait().is_ok_and(|status| status.success()), "it ends well");
+}
+
+fn connect(address: SocketAddr) -> TcpStream {
+    let stream = TcpStream::connect(address).expect("the socket is open");
+    stream.set_read_timeout(Some(Duration::from_secs(20))).expect("an option");
+    stream
+}
+
+fn ask(mut stream: &TcpStream) -> String {
+    stream.write_all(b"GET /things/1 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").expect("it is open");
+    let mut answer = String::new();
+    let _ = stream.read_to_string(&mut answer);
+    answer
+}
+
+#[tokio::main]
+async fn serve_what_was_given() {
+    let listeners = Listener::activated(None).expect("sockets");
+    assert_eq!(listeners.len(), 1);
+    let shutdown = Shutdown::on_signals().expect("signals");
+    assert!(serve(app(), listeners, shutdown).await.is_ok());
+}
