@@ -148,7 +148,14 @@ async fn route<S: Send + Sync + 'static>(
     trail.access = found.route.access;
     trail.exchange.route = found.route.path;
     trail.exchange.loud = !operations::is_operation(found.route.path);
-    let principal = admit(site, trail, found.route).await?;
+    let principal = match admit(site, trail, found.route).await {
+        Ok(principal) => principal,
+        Err(problem) => {
+            // Guessing tokens is paid by the network it comes from.
+            charge(site, trail, None)?;
+            return Err(problem);
+        }
+    };
     trail.exchange.principal = principal.clone();
     if !trail.exchange.loud {
         return handle(site, trail, found, principal, source).await;

@@ -52,6 +52,12 @@ async fn who_asks_too_often_is_told_when_to_come_back() {
     let answer = ask("a").await;
     assert_eq!((status(&answer), header(&answer, "retry-after")), (429, Some("20")));
     assert_eq!(status(&ask("b").await), 200, "others go on");
+    let guess = async || status(&server.request("GET /mine HTTP/1.1\r\nAuthorization: Bearer x", "").await);
+    assert_eq!(
+        [guess().await, guess().await, guess().await, guess().await],
+        [401, 401, 401, 429],
+        "guesses are counted"
+    );
     assert_eq!(status(&server.request("GET /livez HTTP/1.1", "").await), 200, "and so do probes");
 }
 
