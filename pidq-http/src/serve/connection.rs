@@ -66,7 +66,8 @@ impl<S: Send + Sync + 'static> Connection<S> {
         let peer = stream.peer_addr().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |address| address.ip());
         match &self.tls {
             None => self.serve_plain(stream, peer).await,
-            Some(tls) => self.serve_tls(stream, peer, tls).await,
+            // Boxed, here and below, so that a connection takes no more memory than what it turns out to be.
+            Some(tls) => Box::pin(self.serve_tls(stream, peer, tls)).await,
         }
     }
 
@@ -116,12 +117,13 @@ impl<S: Send + Sync + 'static> Connection<S> {
         match protocol {
             Protocol::Http1 => {
                 let connection = http1_builder(limits).serve_connection(io, service);
-                self.drive(connection, http1::Connection::graceful_shutdown, &Watch::new(limits, &activity)).await
+                let watch = Watch::new(limits, &activity);
+                Box::pin(self.drive(connection, http1::Connection::graceful_shutdown, &watch)).await
             }
             Protocol::Http2 => {
                 let connection = http2_builder(limits).serve_connection(io, service);
                 let watch = Watch { idle: Some(IDLE), ..Watch::new(limits, &activity) };
-                self.drive(connection, http2::Connection::graceful_shutdown, &watch).await
+                Box::pin(self.drive(connection, http2::Connection::graceful_shutdown, &watch)).await
             }
         }
     }
