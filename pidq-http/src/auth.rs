@@ -1,6 +1,47 @@
 //! Who is calling, and what they may do: accounts, clients, tokens, grants and sign-on.
 //!
 //! Plain data in, plain data out: nothing in here knows a connection, a route or a header type.
+//!
+//! ```
+//! use pidq_http::auth::{
+//!     FirstStart, Identities, IdentityOptions, Moment, OAuthRequest, Right, token_endpoint,
+//! };
+//! use pidq_http::database::Database;
+//!
+//! # #[tokio::main] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let database = Database::open("sqlite::memory:").await?;
+//! let identities = Identities::open(database, IdentityOptions::at("https://pidq.example")).await?;
+//! let secret = "0123456789abcdef0123456789abcdef";
+//! let first = FirstStart {
+//!     tenant: "acme",
+//!     login: "ann@example.com",
+//!     password: Some("blue valve"),
+//!     client_id: "desk",
+//!     client_secret: Some(secret),
+//! };
+//! identities.first_start(first, Moment::now()).await?;
+//!
+//! let form = format!(
+//!     "grant_type=password&username=ann@example.com&password=blue+valve&client_id=desk&client_secret={secret}"
+//! );
+//! let request = OAuthRequest {
+//!     content_type: Some("application/x-www-form-urlencoded"),
+//!     authorization: &[],
+//!     query: None,
+//!     body: form.as_bytes(),
+//!     address: "192.0.2.1".parse()?,
+//!     now: Moment::now(),
+//! };
+//! let reply = token_endpoint(&identities, request).await;
+//! assert_eq!(reply.status, 200);
+//!
+//! let tokens: serde_json::Value = serde_json::from_slice(&reply.body)?;
+//! let header = format!("Bearer {}", tokens["access_token"].as_str().ok_or("no token")?);
+//! let caller = identities.authenticate(&[&header], Moment::now()).await?;
+//! caller.require("read")?;
+//! assert!(identities.may(&caller, "unit-7", Right::Read).await?);
+//! # Ok(()) }
+//! ```
 
 mod accounts;
 mod audit;

@@ -49,6 +49,11 @@ impl AuthError {
         }
     }
 
+    /// The value of `Retry-After`, where there is one.
+    pub fn retry_after(&self) -> Option<u32> {
+        matches!(self, AuthError::Unavailable(_)).then_some(1)
+    }
+
     /// The value of `WWW-Authenticate`, where there is one. `metadata` is the URL of the RFC 9728 document.
     pub fn challenge(&self, metadata: Option<&str>) -> Option<String> {
         let cause = match self {

@@ -183,7 +183,7 @@ struct Ladder {
 
 impl Ladder {
     fn new(now: Moment) -> Ladder {
-        Ladder { day_began: now, failures_today: 0, failures_in_a_row: 0, closed_until: now, under_way: 0 }
+        Ladder { day_began: now, failures_today: 0, failures_in_a_row: 0, closed_until: Moment(0), under_way: 0 }
     }
 
     fn begin(&mut self, limits: &ThrottleLimits, now: Moment) -> Result<(), TooMany> {

@@ -196,6 +196,8 @@ async fn bad_tokens(company: &Company) -> Vec<(&'static str, String, TokenFault)
         ("no subject", claim("sub", Value::Null), Claim("sub")),
         ("an empty subject", claim("sub", json!("")), Claim("sub")),
         ("a subject that is a number", claim("sub", json!(42)), Claim("sub")),
+        ("a subject with a NUL", claim("sub", json!("4\u{0}2")), Claim("sub")),
+        ("a subject that is too long", claim("sub", json!("4".repeat(256))), Claim("sub")),
         ("no client", claim("client_id", Value::Null), Claim("client_id")),
         ("no id", claim("jti", Value::Null), Claim("jti")),
         ("no time of issue", claim("iat", Value::Null), Claim("iat")),
@@ -439,7 +441,7 @@ async fn a_custom_profile_maps_claims_as_it_is_told() {
     let mut claims = company.claims();
     claims["scope"] = json!(["pidq:all", 7]);
     claims["org"] = json!("globex");
-    claims["groups"] = json!(["a b", "c"]);
+    claims["groups"] = json!(["a b", "", "c\n", 7, "c"]);
     claims["preferred_username"] = json!("ann");
     for kind in ["jwt", "application/at+jwt"] {
         let header = json!({"alg": "RS256", "typ": kind, "kid": "k1"}).to_string();

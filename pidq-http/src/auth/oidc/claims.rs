@@ -35,9 +35,7 @@ pub(super) fn check(settings: &ProviderSettings, claims: &Claims, now: Moment) -
     if claims.contains_key("cnf") {
         return Err(TokenFault::Bound);
     }
-    if text(claims, "sub").is_none_or(str::is_empty) {
-        return Err(TokenFault::Claim("sub"));
-    }
+    name(claims, "sub").ok_or(TokenFault::Claim("sub"))?;
     check_profile(settings, claims)
 }
 
@@ -85,28 +83,26 @@ fn check_entra(settings: &ProviderSettings, claims: &Claims, directories: &[Stri
 /// The caller that claims describe. Who somebody is rests on issuer and subject, never on a mail address.
 pub(super) fn caller(settings: &ProviderSettings, claims: &Claims) -> Result<Caller, TokenFault> {
     let map = &settings.claims;
-    let subject = text(claims, "sub").ok_or(TokenFault::Claim("sub"))?;
+    let subject = name(claims, "sub").ok_or(TokenFault::Claim("sub"))?;
     let roles = list(claims, &map.roles);
-    let name = ["preferred_username", "name"].iter().find_map(|name| text(claims, name)).unwrap_or(subject);
-    let client = ["client_id", "azp", "appid"].iter().find_map(|name| text(claims, name));
+    let known_as = ["preferred_username", "name"].iter().find_map(|claim| name(claims, claim)).unwrap_or(subject);
+    let client = ["client_id", "azp", "appid"].iter().find_map(|claim| name(claims, claim));
+    let groups = list(claims, &map.groups).into_iter().filter(|group| is_name(group));
     Ok(Caller {
         subject: Subject(format!("sso:{}#{subject}", settings.issuer)),
         tenant: tenant(&map.tenant, claims)?,
         scopes: scopes(settings, claims, &roles),
-        groups: list(claims, &map.groups).into_iter().take(MOST_GROUPS).map(str::to_owned).collect(),
+        groups: groups.take(MOST_GROUPS).map(str::to_owned).collect(),
         is_admin: roles.iter().any(|role| map.admin_roles.iter().any(|admin| admin == role)),
         client_id: client.map(str::to_owned),
-        name: name.to_owned(),
+        name: known_as.to_owned(),
     })
 }
 
 fn tenant(from: &TenantFrom, claims: &Claims) -> Result<String, TokenFault> {
     match from {
         TenantFrom::Fixed(tenant) => Ok(tenant.clone()),
-        TenantFrom::Claim(name) => {
-            let tenant = text(claims, name).filter(|tenant| (1..=254).contains(&tenant.len()));
-            tenant.map(str::to_owned).ok_or(TokenFault::NoTenant)
-        }
+        TenantFrom::Claim(claim) => name(claims, claim).map(str::to_owned).ok_or(TokenFault::NoTenant),
     }
 }
 
@@ -125,6 +121,15 @@ fn scopes(settings: &ProviderSettings, claims: &Claims, roles: &[&str]) -> Vec<S
 
 fn text<'a>(claims: &'a Claims, name: &str) -> Option<&'a str> {
     claims.get(name).and_then(Value::as_str)
+}
+
+/// A text that can be stored and logged: OpenID Connect allows 255 characters for a subject.
+fn name<'a>(claims: &'a Claims, claim: &str) -> Option<&'a str> {
+    text(claims, claim).filter(|text| is_name(text))
+}
+
+fn is_name(text: &str) -> bool {
+    (1..=255).contains(&text.len()) && !text.chars().any(char::is_control)
 }
 
 /// A list of texts; or a text, which is a list of words. An audience is never two words.
