@@ -111,3 +111,49 @@ fn printable(name: &str) -> &str {
     let is_name = name.len() <= 40 && name.chars().all(|c| c.is_ascii_lowercase() || c == '_');
     if is_name { name } else { "of another name" }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::authorization::basic;
+    use super::*;
+
+    fn encode(text: &str) -> String {
+        let plain = |byte: u8| byte.is_ascii_alphanumeric();
+        text.bytes().map(|b| if plain(b) { char::from(b).to_string() } else { format!("%{b:02x}") }).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn what_was_encoded_is_read_back(
+            pairs in proptest::collection::btree_map("\\PC{1,8}", "\\PC{1,8}", 0..8),
+        ) {
+            let body: Vec<String> =
+                pairs.iter().map(|(name, value)| format!("{}={}", encode(name), encode(value))).collect();
+            let form = parse(body.join("&").as_bytes()).expect("a form");
+            for (name, value) in &pairs {
+                prop_assert_eq!(form.optional(name), Some(value.as_str()));
+            }
+        }
+
+        #[test]
+        fn any_bytes_are_a_form_or_refused(body in proptest::collection::vec(any::<u8>(), 0..200)) {
+            if let Err(refusal) = parse(&body) {
+                prop_assert_eq!(refusal.reply().status, 400);
+            }
+        }
+
+        #[test]
+        fn nearly_forms_are_a_form_or_refused(body in "[a-c=&%+0-9A-F]{0,40}") {
+            if let Ok(form) = parse(body.as_bytes()) {
+                prop_assert!(form.parameters.len() <= MOST_PARAMETERS);
+            }
+        }
+
+        #[test]
+        fn any_header_is_credentials_or_none(header in "(?i:basic )?\\PC{0,60}") {
+            prop_assert!(basic(&header).is_none_or(|readings| (1..=2).contains(&readings.len())));
+        }
+    }
+}

@@ -146,3 +146,26 @@ impl<'de> Visitor<'de> for DistinctNames {
         Ok(Distinct(map))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn any_text_is_a_token_or_refused(text in "[A-Za-z0-9_.=-]{0,80}") {
+            let is_token = Jws::read(&text).is_ok();
+            prop_assert!(!is_token || text.matches('.').count() == 2);
+        }
+
+        #[test]
+        fn any_header_is_an_object_or_refused(header in "\\PC{0,60}", nested in 0usize..300) {
+            let header = format!("{}{header}", "[".repeat(nested));
+            let token = format!("{}..", URL_SAFE_NO_PAD.encode(&header));
+            let is_object = serde_json::from_str::<Map<String, Value>>(&header).is_ok();
+            prop_assert!(is_object || Jws::read(&token).err() == Some(TokenFault::Header));
+        }
+    }
+}
