@@ -178,6 +178,8 @@ pub enum IdentityError {
     Busy,
     /// The system gives no random bytes.
     NoRandomness,
+    /// The keys of a company's own provider cannot be had.
+    NoKeys,
     /// A value is not accepted, and why.
     Refused(String),
     /// Somebody of that name exists.
@@ -198,6 +200,7 @@ impl fmt::Display for IdentityError {
             IdentityError::Database(error) => error.fmt(f),
             IdentityError::Busy => f.write_str("too many passwords are being checked: try again"),
             IdentityError::NoRandomness => f.write_str("the system gives no random bytes"),
+            IdentityError::NoKeys => f.write_str("the keys of the provider cannot be had"),
             IdentityError::Refused(what) => f.write_str(what),
             IdentityError::Exists(name) => write!(f, "`{name}` exists already"),
             IdentityError::Unknown(name) => write!(f, "`{name}` is not known"),

@@ -74,7 +74,6 @@ fn invalid(description: &str) -> String {
 
 impl From<IdentityError> for AuthError {
     fn from(error: IdentityError) -> AuthError {
-        tracing::error!(%error, "tokens cannot be looked at");
         AuthError::Unavailable(error)
     }
 }

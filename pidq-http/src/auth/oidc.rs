@@ -221,7 +221,7 @@ impl From<TokenFault> for AuthError {
     fn from(fault: TokenFault) -> AuthError {
         match fault {
             TokenFault::Expired => AuthError::Expired,
-            TokenFault::Unavailable => AuthError::Unavailable(IdentityError::Busy),
+            TokenFault::Unavailable => AuthError::Unavailable(IdentityError::NoKeys),
             _ => AuthError::Invalid,
         }
     }
