@@ -58,6 +58,8 @@ struct Known {
     versions: BTreeMap<u64, Bytes>,
     /// The highest number that was acknowledged.
     counter: u64,
+    /// The highest number at the last deletion that was acknowledged: none up to it may be seen again.
+    floor: u64,
     /// What failed since the last acknowledgement. Each may have happened.
     doubtful: Vec<Step>,
 }
@@ -104,7 +106,7 @@ impl Run {
             Step::Delete(at) => {
                 let known = &mut self.model.jobs[*at];
                 match runtime.block_on(dir.delete(&tenant, &jobs[*at], &Precondition::None)) {
-                    Ok(()) => *known = Known { counter: known.counter, ..Known::default() },
+                    Ok(()) => *known = Known { counter: known.counter, floor: known.counter, ..Known::default() },
                     Err(Error::GraphNotFound) => assert!(known.versions.is_empty(), "an acknowledged graph is lost"),
                     Err(_) => known.doubtful.push(step.clone()),
                 }
@@ -167,6 +169,9 @@ impl Known {
             ),
             Err(other) => panic!("{other}"),
         }
+        let listed = runtime.block_on(dir.versions(&tenant, job)).unwrap_or_default();
+        let mut listed = listed.iter().filter_map(|entry| entry.version.as_number());
+        assert!(listed.all(|number| number > self.floor), "a deleted version is back");
         if self.doubtful.is_empty() {
             for (version, bytes) in self.versions.iter().rev().take(KEEP) {
                 let which = Which::Version(Version::number(*version));
@@ -226,6 +231,26 @@ fn a_power_cut_loses_nothing_that_was_acknowledged() {
         seed += 1;
     }
     println!("GOAL R4 power_cuts={cuts} histories={seed} lost=0 ok");
+}
+
+#[test]
+fn what_a_killed_process_left_is_sure_before_it_is_acknowledged() {
+    let runtime = runtime();
+    let put = |which: usize| Step::Put(which, draft(&jobs()[which], drawing(1)));
+    let lives = [vec![put(0)], vec![put(0), Step::Delete(0)], vec![put(0), Step::Delete(0), put(0)]];
+    for life in lives {
+        for kill in 0..=play(&runtime, Sim::new(), &life).sim.changes() {
+            let killed = play(&runtime, Sim::new().cut_after(kill), &life);
+            // The same content again may find the version of the killed process.
+            let mut run = Run { model: killed.model, ..Run::new(killed.sim.after_kill()) };
+            for step in [put(0), put(1)] {
+                assert!(run.step(&runtime, &step), "killed after {kill}: {step:?}");
+                for loss in losses(kill) {
+                    run.check(&runtime, &run.sim.after_cut(loss));
+                }
+            }
+        }
+    }
 }
 
 #[test]
