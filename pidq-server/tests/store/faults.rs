@@ -29,6 +29,7 @@ fn a_failing_call_loses_nothing_and_writes_come_back() {
                 }
                 let reached = run.sim.calls() >= at;
                 run.sim.fail(None);
+                run.check(&runtime, &run.sim.after_cut(Loss::Some(at + 1)));
                 // The fault is over: every write succeeds.
                 for which in 0..2 {
                     let put = Step::Put(which, draft(&jobs()[which], drawing(50)));
