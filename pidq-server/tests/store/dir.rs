@@ -34,6 +34,18 @@ fn a_store_is_chosen_by_its_url() {
 }
 
 #[test]
+fn a_directory_may_be_named_from_here() {
+    let name = format!("pidq-store-here-{}", std::process::id());
+    let opened = Dir::open(&name, Options::default()).map(drop);
+    let _ = fs::remove_dir_all(&name);
+    assert_eq!(opened, Ok(()));
+    assert_eq!(
+        Dir::open("/proc/nowhere/data", Options::default()).map(drop).map_err(|error| error.code()),
+        Err("storage-failure")
+    );
+}
+
+#[test]
 fn one_process_at_a_time_has_a_directory() {
     let place = Place::new();
     let first = Dir::open(place.path(), Options::default()).expect("opens");

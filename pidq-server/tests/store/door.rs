@@ -3,7 +3,7 @@
 use pidq_server::door::{Doubt, Draft, Numbering, Rules, admit};
 use pidq_server::store::{Error, Result};
 
-use crate::setting::job;
+use crate::setting::{Dice, job};
 
 fn of(body: &str) -> Result<Draft> {
     admit(&job("J-1"), body.to_owned().into(), &Rules::default())
@@ -187,4 +187,63 @@ fn a_document_may_number_itself() {
     check(r#"{"change_version":12.50}"#, r#""change_version":"12.50""#);
     check(r#"{"change_version":null}"#, r#""change_version":"1""#);
     check("{}", r#""change_version":"1""#);
+}
+
+/// A value with numbers, escapes and spaces that a printer would change.
+fn strange(dice: &mut Dice, depth: u64) -> String {
+    const SCALARS: [&str; 12] = [
+        "1.0",
+        "-0",
+        "1e400",
+        "12345678901234567890",
+        "0.10",
+        "1E+2",
+        "null",
+        "true",
+        r#""\u0041\/\n""#,
+        r#""\ud83d\ude00""#,
+        r#""ä,}]\"{[:""#,
+        r#""""#,
+    ];
+    let space = [" ", "\n", "\t", "", "", "\r\n "][dice.roll(6) as usize];
+    let sides = if depth == 0 { 1 } else { 3 };
+    let items = dice.roll(4);
+    match dice.roll(sides) {
+        0 => SCALARS[dice.roll(12) as usize].into(),
+        1 => {
+            let items: Vec<String> = (0..items).map(|_| strange(dice, depth - 1)).collect();
+            format!("[{space}{}{space}]", items.join(&format!("{space},")))
+        }
+        _ => {
+            let mut field =
+                |at| format!(r#"{space}"k\u00{:02x}{at}"{space}:{}"#, 0x40 + dice.roll(40), strange(dice, depth - 1));
+            let fields: Vec<String> = (0..items).map(&mut field).collect();
+            format!("{{{}{space}}}", fields.join(&format!("{space},")))
+        }
+    }
+}
+
+#[test]
+fn what_comes_in_goes_out_byte_for_byte() {
+    let mut dice = Dice(1);
+    for round in 0..2000 {
+        let mut value = || strange(&mut dice, 4);
+        let body = format!(
+            r#"{{"x":{}, "pid_graph" :{{"y":{},"nodes":[ {{"v":{}}} ],"metadata":{{"z":{},"change_version" : "7" ,"job_id":"J-1","schema_version":"1","w":{}}},"edges":[]}} }}"#,
+            value(),
+            value(),
+            value(),
+            value(),
+            value()
+        );
+        let draft = of(&body).unwrap_or_else(|error| panic!("round {round}: {body}: {error}"));
+        assert_eq!(std::str::from_utf8(&draft.to_json("7")), Ok(body.as_str()), "round {round}");
+        let bare = format!(r#"{{"nodes":[ {{"v":{}}} ],"edges":[],"y":{}}}"#, value(), value());
+        let stored = of(&bare).expect("a drawing").to_json("7");
+        assert!(
+            std::str::from_utf8(&stored)
+                .is_ok_and(|stored| stored.starts_with(&format!(r#"{{"pid_graph":{}"#, &bare[..bare.len() - 1])))
+        );
+        check(&bare, std::str::from_utf8(&stored).expect("UTF-8"));
+    }
 }

@@ -70,7 +70,24 @@ impl Disk {
         match self.vfs.make_dir(path) {
             Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(failure("making a directory", &error)),
             // One that is there may be so only until the power goes: synced all the same.
-            _ => self.settle(path.parent().unwrap_or(&self.root)),
+            _ => self.settle(parent(path)),
+        }
+    }
+
+    /// Makes the directory of the store itself. Whoever may not look into the one above it did not make it today.
+    ///
+    /// # Errors
+    /// As [`Disk::place`].
+    pub fn make_root(&self) -> Result<()> {
+        match self.vfs.make_dir(&self.root) {
+            Err(error) if error.kind() != ErrorKind::AlreadyExists => {
+                return Err(failure("making a directory", &error));
+            }
+            _ => {}
+        }
+        match self.vfs.sync_dir(parent(&self.root)) {
+            Err(error) if error.kind() != ErrorKind::PermissionDenied => Err(failure("syncing a directory", &error)),
+            _ => Ok(()),
         }
     }
 
@@ -110,7 +127,7 @@ impl Disk {
         for file in doubtful {
             match self.vfs.remove(file) {
                 Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
-                _ => self.vfs.sync_dir(file.parent().unwrap_or(&self.root))?,
+                _ => self.vfs.sync_dir(parent(file))?,
             }
         }
         let path = self.root.join(fresh_name());
@@ -131,6 +148,11 @@ impl Disk {
         (self.events)(&Event::ReadOnly(why));
         failure(doing, error)
     }
+}
+
+/// The directory that a path is in.
+fn parent(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// A name that no file has.
