@@ -13,6 +13,7 @@ use bytes::Bytes;
 use sqlx::migrate::{Migration, MigrationType, Migrator};
 use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions, PgRow};
 use sqlx::{Postgres, Row, SqlStr, Transaction};
+use tokio::sync::Semaphore;
 
 use super::error::{Error, Result};
 use super::file::{Packed, content, is_sound};
@@ -92,23 +93,26 @@ const TAKES_WRITES: &str = "select current_setting('transaction_read_only') = 'o
 pub struct Sql {
     pool: PgPool,
     options: Options,
+    /// Writers wait for each other holding a connection: half of them stay for readers.
+    writers: Semaphore,
 }
 
 impl Sql {
-    /// Connects to `postgres://…` with at most so many connections, and makes the tables that are not there.
+    /// Connects to `postgres://…` with at most so many connections (two at least), and makes the tables that are not there.
     ///
     /// # Errors
     /// `store-unavailable`.
     pub async fn open(url: &str, connections: u32, options: Options) -> Result<Sql> {
         let target = PgConnectOptions::from_str(url).map_err(failure)?;
         let target = target.application_name("pidq-server").options([("statement_timeout", "60s")]);
-        let pool = PgPoolOptions::new().max_connections(connections).acquire_timeout(Duration::from_secs(5));
+        let pool = PgPoolOptions::new().max_connections(connections.max(2)).acquire_timeout(Duration::from_secs(5));
         let pool = pool.connect_with(target).await.map_err(failure)?;
         migrations().run(&pool).await.map_err(|error| Error::StoreUnavailable(error.to_string()))?;
-        Ok(Sql { pool, options })
+        Ok(Sql { pool, options, writers: Semaphore::new((connections as usize / 2).max(1)) })
     }
 
     async fn put(&self, tenant: Tenant, job: JobId, draft: Draft, precondition: Precondition) -> Result<Committed> {
+        let _one_of_few = self.writers.acquire().await;
         let mut work = self.begin().await?;
         if self.options.share.is_limited() {
             // First of all locks, so that two who wait for each other cannot be.
@@ -155,6 +159,7 @@ impl Sql {
     }
 
     async fn remove(&self, tenant: Tenant, job: JobId, precondition: Precondition) -> Result<()> {
+        let _one_of_few = self.writers.acquire().await;
         let mut work = self.begin().await?;
         take(&mut work, &tenant, &job).await?.ok_or(Error::GraphNotFound)?;
         let latest = head(&mut work, &tenant, &job).await?.ok_or(Error::GraphNotFound)?;
