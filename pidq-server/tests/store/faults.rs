@@ -117,3 +117,19 @@ fn damage_is_put_aside_and_stays_known() {
     assert_eq!(put.expect("writes").meta.version.as_str(), "3");
     assert_eq!(get(&open(&sim), &job, Which::Latest).expect("sound").version.as_str(), "3");
 }
+
+#[test]
+fn damage_to_any_byte_is_noticed() {
+    let (runtime, sim) = (runtime(), Sim::new());
+    let (tenant, [job, _]) = (tenant("t"), jobs());
+    let open = |sim: &Sim| Dir::open_on(Arc::new(sim.clone()), Path::new("/data"), Options::default()).expect("opens");
+    runtime.block_on(open(&sim).commit(&tenant, &job, draft(&job, drawing(1)), &Precondition::None)).expect("writes");
+    let file = sim.files().into_iter().find(|file| file.contains("/1-")).expect("version 1");
+    let len = sim.len(Path::new(&file));
+    for (at, coding) in (0..len).flat_map(|at| [(at, Coding::Identity), (at, Coding::Zstd)]) {
+        let damaged = sim.after_kill();
+        damaged.damage(Path::new(&file), at);
+        let found = runtime.block_on(open(&damaged).get(&tenant, &job, &Which::Latest, coding));
+        assert_eq!(found.map(|graph| graph.meta), Err(Error::GraphCorrupt), "byte {at} of {len}");
+    }
+}

@@ -161,6 +161,15 @@ impl Sim {
         }
     }
 
+    /// Bytes of a file.
+    pub fn len(&self, path: &Path) -> usize {
+        let state = self.state();
+        match &state.inodes[state.find(path).expect("a file")] {
+            Inode::File { data, .. } => data.len(),
+            Inode::Dir { .. } => 0,
+        }
+    }
+
     /// The paths of all files.
     pub fn files(&self) -> Vec<String> {
         let state = self.state();
