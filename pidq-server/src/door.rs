@@ -239,8 +239,10 @@ impl<'g> Drawing<'g> {
     fn doubts(&self) -> Vec<Warning> {
         let mut warnings = Vec::new();
         let twice = self.graph.duplicate_keys() as u64;
-        let detail = "a key stands twice in its object; the last one counts";
-        warn(&mut warnings, "duplicate-key", twice, || (detail.into(), String::new()));
+        warn(&mut warnings, "duplicate-key", twice, || {
+            let pointer = json::repeated_key(self.graph.source()).unwrap_or_default();
+            ("a key stands twice in its object; the last one counts".into(), pointer)
+        });
         self.doubtful_ids(&mut warnings);
         self.dangling_edges(&mut warnings);
         warnings

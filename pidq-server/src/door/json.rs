@@ -4,6 +4,7 @@
 //! there gives `None`, never a panic.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::ops::Range;
 
 /// An object of a text.
@@ -58,6 +59,54 @@ pub(super) fn lone_surrogate(json: &str) -> Option<usize> {
         };
     }
     None
+}
+
+/// The JSON pointer to the first key that stands twice in its object.
+pub(super) fn repeated_key(json: &str) -> Option<String> {
+    let bytes = json.as_bytes();
+    let mut open: Vec<Level<'_>> = Vec::new();
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        let start = at;
+        at = if *byte == b'"' { after_string(bytes, at) } else { at + 1 };
+        match (byte, open.last_mut()) {
+            (b'{', _) => open.push(Level::Object { keys: HashSet::new(), at: None }),
+            (b'[', _) => open.push(Level::Array(0)),
+            (b'}' | b']', _) => drop(open.pop()),
+            (b',', Some(Level::Object { at, .. })) => *at = None,
+            (b',', Some(Level::Array(place))) => *place += 1,
+            (b'"', Some(Level::Object { keys, at: key @ None })) => {
+                let name = decode(json.get(start + 1..at.checked_sub(1)?)?);
+                *key = Some(name.clone());
+                if !keys.insert(name) {
+                    return Some(open.iter().map(Level::pointer).collect());
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+/// A container that is open, and the place in it.
+enum Level<'a> {
+    Array(usize),
+    Object {
+        keys: HashSet<Cow<'a, str>>,
+        /// The key whose value comes; none where a key comes.
+        at: Option<Cow<'a, str>>,
+    },
+}
+
+impl Level<'_> {
+    fn pointer(&self) -> String {
+        match self {
+            Level::Array(place) => format!("/{place}"),
+            Level::Object { at, .. } => {
+                format!("/{}", at.as_deref().unwrap_or_default().replace('~', "~0").replace('/', "~1"))
+            }
+        }
+    }
 }
 
 /// A text as a JSON string.
@@ -197,6 +246,18 @@ mod tests {
         check(r#""\\ud83d""#, None);
         check(r#""\\\ud83d""#, Some(3));
         check(r#""\uD83Dx""#, Some(1));
+    }
+
+    #[test]
+    fn keys_that_stand_twice_are_found() {
+        let check = |json: &str, expected: Option<&str>| assert_eq!(repeated_key(json).as_deref(), expected, "{json}");
+        check(r#"{"a":1,"b":{"a":"a"},"c":["a","a",{"a":1},{"a":2}]}"#, None);
+        check(r#"{"a":1,"a":2}"#, Some("/a"));
+        check(r#"{"x":[0,{"k":{}},{"a/b~":1,"k":",{","a\u002fb~":[]}]}"#, Some("/x/2/a~1b~0"));
+        check(r#"{"":1,"b":[{}],"":2}"#, Some("/"));
+        for json in ["", "\"", "{\"", "[{\"a", "]", "}"] {
+            check(json, None);
+        }
     }
 
     #[test]

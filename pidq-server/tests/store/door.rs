@@ -83,7 +83,8 @@ fn of_keys_that_stand_twice_the_last_counts_and_all_are_kept() {
     );
     let draft = of(r#"{"nodes":[{"id":"a","id":"b"}],"edges":[]}"#).expect("let through");
     assert_eq!((draft.warnings[0].code, draft.warnings[0].count), ("duplicate-key", 1));
-    assert_eq!(strict(r#"{"nodes":[{"id":"a","id":"b"}],"edges":[]}"#).expect_err("strict").code(), "invalid-graph");
+    let refused = faults(strict(r#"{"nodes":[{"id":"a","id":"b"}],"edges":[]}"#).expect_err("strict"));
+    assert_eq!(refused[0].0, "/nodes/0/id");
 }
 
 #[test]
@@ -226,7 +227,7 @@ fn strange(dice: &mut Dice, depth: u64) -> String {
 #[test]
 fn what_comes_in_goes_out_byte_for_byte() {
     let mut dice = Dice(1);
-    for round in 0..2000 {
+    for round in 0..500 {
         let mut value = || strange(&mut dice, 4);
         let body = format!(
             r#"{{"x":{}, "pid_graph" :{{"y":{},"nodes":[ {{"v":{}}} ],"metadata":{{"z":{},"change_version" : "7" ,"job_id":"J-1","schema_version":"1","w":{}}},"edges":[]}} }}"#,
