@@ -178,9 +178,7 @@ impl Core {
     }
 
     fn scan(&self, root: &Path) -> Result<()> {
-        for probe in self.entries(root)?.iter().filter(|entry| entry.name.starts_with(layout::UNFINISHED)) {
-            let _ = self.disk.vfs.remove(&root.join(&probe.name));
-        }
+        self.remove_unfinished(root, &self.entries(root)?);
         for entry in self.entries(&self.graphs)? {
             if let Some(tenant) = Tenant::from_file_name(&entry.name).filter(|_| entry.is_dir) {
                 self.scan_tenant(&tenant)?;
@@ -201,7 +199,9 @@ impl Core {
     }
 
     fn scan_job(&self, tenant: &Tenant, job: &JobId, dir: &Path) -> Result<()> {
-        let seen = Arc::new(Seen::read(&self.entries(dir)?));
+        let entries = self.entries(dir)?;
+        self.remove_unfinished(dir, &entries);
+        let seen = Arc::new(Seen::read(&entries));
         if seen.counter > 0 {
             self.shelves.publish(tenant, job, seen.clone());
         }
@@ -210,6 +210,12 @@ impl Core {
             self.tidy(tenant, job, dir);
         }
         Ok(())
+    }
+
+    fn remove_unfinished(&self, dir: &Path, entries: &[DirEntry]) {
+        for entry in entries.iter().filter(|entry| entry.name.starts_with(layout::UNFINISHED)) {
+            let _ = self.disk.vfs.remove(&dir.join(&entry.name));
+        }
     }
 
     fn entries(&self, dir: &Path) -> Result<Vec<DirEntry>> {

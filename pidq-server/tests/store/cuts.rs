@@ -242,7 +242,10 @@ fn what_a_killed_process_left_is_sure_before_it_is_acknowledged() {
         for kill in 0..=play(&runtime, Sim::new(), &life).sim.changes() {
             let killed = play(&runtime, Sim::new().cut_after(kill), &life);
             // The same content again may find the version of the killed process.
-            let mut run = Run { model: killed.model, ..Run::new(killed.sim.after_kill()) };
+            let sim = killed.sim.after_kill();
+            drop(Dir::open_on(Arc::new(sim.clone()), Path::new("/data"), options()));
+            assert!(sim.files().iter().all(|file| !file.contains("/.tmp-")), "{:?}", sim.files());
+            let mut run = Run { model: killed.model, ..Run::new(sim) };
             for step in [put(0), put(1)] {
                 assert!(run.step(&runtime, &step), "killed after {kill}: {step:?}");
                 for loss in losses(kill) {

@@ -98,7 +98,6 @@ impl Seen {
             match version(file) {
                 Some(held) if held.number > floor => seen.add(held),
                 Some(_) => seen.stale.push(file.name.clone()),
-                None if file.name.starts_with(UNFINISHED) => seen.stale.push(file.name.clone()),
                 None => {}
             }
         }
@@ -218,6 +217,6 @@ mod tests {
             0,
             0,
         );
-        check(&[".tmp-1"], &[], 0, 1);
+        check(&[".tmp-1"], &[], 0, 0);
     }
 }
