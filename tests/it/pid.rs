@@ -109,7 +109,47 @@ fn the_volume_grows_through_equipment_when_told() {
 }
 
 #[test]
+fn a_nozzle_alone_is_open_to_its_own_equipment() {
+    let plant = "T-1 → V-1 → P-1.N1; P-1.N2 → V-2 → T-2";
+    check_isolation(plant, r#""P-1.N1""#, r#"[["V-1"],["equipment:P-1"],false]"#);
+    check_isolation(plant, r#""P-1.N1", {pass: "any"}"#, r#"[["V-1","V-2"],[],true]"#);
+    check_isolation(plant, r#"["P-1.N1", "P-1"]"#, r#"[["V-1","V-2"],[],true]"#);
+    check_isolation("P-1.N1; P-1.N2 → V-2 → T-2", r#""P-1.N1""#, r#"[[],["equipment:P-1"],false]"#);
+}
+
+#[test]
+fn pipes_that_join_equipment_without_a_nozzle_belong_to_its_volume() {
+    let by_nozzle = "P-1 → V-1 → T-1; P-1 → D-1.N1; D-1 → V-2 → T-2";
+    check_isolation(by_nozzle, r#""P-1", {scope: "grow"}"#, r#"[["V-1","V-2"],[],true]"#);
+    let by_pipe = "P-1 → V-1 → T-1; P-1 → D-1; D-1.N1 → V-2 → T-2; D-1.N2@hot → V-3 → T-2";
+    check_isolation(by_pipe, r#""P-1", {scope: "grow"}"#, r#"[["V-1","V-2","V-3"],[],true]"#);
+    check_isolation(by_pipe, r#""P-1", {pass: "zone"}"#, r#"[["V-1","V-2"],[],true]"#);
+}
+
+#[test]
+fn a_spare_nozzle_of_equipment_that_is_taken_in_is_a_gap() {
+    let plant = "P-1 → V-1 → T-1; P-1 → D-1.N1; D-1.N2 → V-2 → T-2; D-1.N3";
+    check_isolation(plant, r#""P-1", {scope: "grow"}"#, r#"[["V-1","V-2"],[],false]"#);
+    check_graph(
+        plant,
+        r#"isolate("P-1", {scope: "grow"}).data_gaps | map([.kind, .at.id])"#,
+        r#"[["unconnected_nozzle","D-1.N3"]]"#,
+    );
+}
+
+#[test]
+fn how_branches_are_closed_is_paid_for() {
+    let valves: String = (0..600).map(|at| format!("; J-1 → V-{at}")).collect();
+    let graph = Graph::from_json(drawing(&format!("T-1 → J-1{valves}"))).expect("a drawing is JSON");
+    let query = Query::parse(r#"isolate("T-1").complete"#).expect("the query compiles");
+    let limits = Limits { fuel: 100_000, ..Limits::default() };
+    let error = query.to_json(&graph, limits).expect_err("each valve looks at all others");
+    assert_eq!(error.code(), pidq::error::Code::OutOfFuel);
+}
+
+#[test]
 fn a_long_branch_ends_at_the_limit() {
+    check_isolation("P-1 → S-1 → V-1 → T-1", r#""P-1", {depth: 4294967296}"#, r#"[["V-1"],[],true]"#);
     check_isolation("P-1 → S-1 → S-2 → V-1 → T-1", r#""P-1", {depth: 2}"#, r#"[[],["limit:S-2"],false]"#);
     check_isolation("P-1 → S-1 → S-2 → S-1; S-2 → V-1 → T-1", r#""P-1""#, r#"[["V-1"],[],true]"#);
 }

@@ -104,25 +104,6 @@ pub(crate) fn carries_instrument(plant: &Plant<'_>, node: NodeId) -> bool {
     is_instrument(&node) || topology.table(Over::All, Dir::Both).nodes(node).iter().any(is_instrument)
 }
 
-/// Whether a valve, come to from one side, leads to nothing: a drain, a vent or a bleed.
-pub(crate) fn is_bleed(plant: &Plant<'_>, valve: NodeId, before: NodeId) -> bool {
-    const FAR: usize = 10;
-    let topology = &plant.topology;
-    let (mut node, mut before) = (valve, before);
-    if before == NONE {
-        return false;
-    }
-    for _ in 0..FAR {
-        let mut next = topology.table(Over::Flow, Dir::Both).nodes(node).iter().copied().filter(|next| *next != before);
-        match (next.next(), next.next()) {
-            (None, _) => return !topology.is_equipment(node) && topology.roles[node as usize] != Role::OffPage,
-            (Some(only), None) => (before, node) = (node, only),
-            _ => return false,
-        }
-    }
-    false
-}
-
 /// Whether an item makes sense only between two pipes: a valve, a reducer, a tee.
 pub(crate) fn stands_in_line(plant: &Plant<'_>, node: NodeId) -> bool {
     match plant.topology.roles[node as usize] {

@@ -6,8 +6,8 @@
 
 use hashbrown::{HashMap, HashSet};
 
-use super::Datum;
-use super::ends::{carries_instrument, is_bleed, is_manhole, stands_in_line};
+use super::ends::{carries_instrument, is_manhole, stands_in_line};
+use super::{Datum, Pay};
 use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NONE, NodeId};
 use crate::graph::config::{Names, Role};
@@ -105,6 +105,8 @@ struct Isolation<'p, 'a> {
     /// By node: whether a branch has come to it.
     seen: HashSet<NodeId>,
     targets: HashSet<NodeId>,
+    /// Other equipment that is inside.
+    held: HashSet<NodeId>,
     inside: Vec<NodeId>,
     barriers: Vec<Barrier>,
     /// By node: its barrier.
@@ -132,6 +134,7 @@ pub(crate) fn isolate<'a, G: Guide>(
         places: Vec::new(),
         seen: HashSet::new(),
         targets: targets.iter().copied().collect(),
+        held: HashSet::new(),
         inside: Vec::new(),
         barriers: Vec::new(),
         barrier_of: HashMap::new(),
@@ -148,7 +151,7 @@ pub(crate) fn isolate<'a, G: Guide>(
     }
     isolation.follow(guide)?;
     isolation.find_dangling(guide)?;
-    Ok(isolation.result(targets))
+    isolation.result(targets, &mut |units| guide.pay(units))
 }
 
 impl Isolation<'_, '_> {
@@ -167,11 +170,31 @@ impl Isolation<'_, '_> {
             }
             self.inside.push(node);
             if begins(node) {
-                let place = self.places.len() as u32;
-                self.places.push(Place { node, from: NONE, port: place, depth: 0, is_end: false });
+                self.begin(node);
             } else if node != item && self.is_spare(node) {
                 self.gaps.push(Gap { kind: "unconnected_nozzle", at: node, edge: NONE });
             }
+        }
+        if let Some(owner) = topology.owner(item).filter(|owner| !self.targets.contains(owner)) {
+            self.open_behind(item, owner);
+        }
+    }
+
+    /// A branch begins at a node; its place.
+    fn begin(&mut self, node: NodeId) -> u32 {
+        let place = self.places.len() as u32;
+        self.places.push(Place { node, from: NONE, port: place, depth: 0, is_end: false });
+        place
+    }
+
+    /// A nozzle alone is open to its own equipment: there is no barrier between them.
+    fn open_behind(&mut self, port: NodeId, owner: NodeId) {
+        let known = self.places.iter().position(|place| place.node == port).map(|place| place as u32);
+        let place = known.unwrap_or_else(|| self.begin(port));
+        if self.passes_equipment() {
+            self.enter(place, owner);
+        } else {
+            self.open.push(Open { place, kind: "equipment", at: owner });
         }
     }
 
@@ -304,26 +327,34 @@ impl Isolation<'_, '_> {
         self.terms.grows || self.terms.pass != Pass::None
     }
 
-    /// Goes on through equipment: by the ports on the same side, or by all where it is taken in.
+    /// Goes on through equipment: by the ports on the same side, or by all where it is taken in. What is joined to the
+    /// equipment without a nozzle is on the side that nobody names.
     fn enter(&mut self, place: u32, equipment: NodeId) {
         let topology = &self.plant.topology;
         let Place { node, port, depth, .. } = self.places[place as usize];
         let side = topology.zone(node);
         let is_open =
             |other: &NodeId| self.terms.grows || self.terms.pass == Pass::Any || topology.zone(*other) == side;
-        let ports: Vec<NodeId> = topology.ports.nodes(equipment).iter().copied().filter(is_open).collect();
-        self.inside.push(node);
-        let is_new = node == equipment || self.seen.insert(equipment);
-        if is_new && node != equipment {
+        let ports = topology.ports.nodes(equipment).iter().copied();
+        let ways: Vec<NodeId> = ports.chain([equipment]).filter(is_open).collect();
+        if node != equipment && !self.targets.contains(&node) {
+            self.inside.push(node);
+        }
+        if self.held.insert(equipment) {
             self.inside.push(equipment);
+            self.swallowed.extend(self.terms.grows.then_some(equipment));
         }
-        if is_new && self.terms.grows {
-            self.swallowed.push(equipment);
-        }
-        for other in ports {
-            if self.seen.insert(other) {
-                self.inside.push(other);
-                self.places.push(Place { node: other, from: place, port, depth: depth + 1, is_end: false });
+        for way in ways {
+            if !self.seen.insert(way) {
+                continue;
+            }
+            if way != equipment {
+                self.inside.push(way);
+            }
+            if topology.flow_degree(way) > 0 {
+                self.places.push(Place { node: way, from: place, port, depth: depth + 1, is_end: false });
+            } else if way != equipment && self.is_spare(way) {
+                self.gaps.push(Gap { kind: "unconnected_nozzle", at: way, edge: NONE });
             }
         }
     }
@@ -353,16 +384,22 @@ impl Isolation<'_, '_> {
 }
 
 impl<'a> Isolation<'_, 'a> {
-    fn result(&self, targets: &[NodeId]) -> Datum<'a> {
+    fn result(&self, targets: &[NodeId], pay: Pay<'_>) -> Result<Datum<'a>> {
         let target = match targets {
             [target] => Datum::Node(*target),
             several => Datum::Nodes(several.into()),
         };
-        let barriers = self.barriers.iter().map(|barrier| self.barrier(barrier)).collect();
+        let (mut barriers, mut bleeds) = (Vec::with_capacity(self.barriers.len()), Vec::new());
+        for barrier in &self.barriers {
+            barriers.push(self.barrier(barrier, pay)?);
+            let Place { node, from, .. } = self.places[barrier.place as usize];
+            if self.is_bleed(node, self.node_at(from), pay)? {
+                bleeds.push(node);
+            }
+        }
         let open = self.open.iter().map(|open| self.open_branch(open)).collect();
         let gap = |gap: &Gap| vec![Datum::Word(gap.kind), Datum::Node(gap.at), Datum::Edge(gap.edge)];
-        let bleeds = self.barriers.iter().filter(|barrier| self.is_bleed(barrier));
-        Datum::Record(
+        Ok(Datum::Record(
             RESULT,
             vec![
                 target,
@@ -371,27 +408,27 @@ impl<'a> Isolation<'_, 'a> {
                 Datum::Nodes(self.inside.clone()),
                 Datum::Nodes(self.conditional.clone()),
                 Datum::Nodes(self.relief.clone()),
-                Datum::Nodes(bleeds.map(|barrier| self.places[barrier.place as usize].node).collect()),
+                Datum::Nodes(bleeds),
                 Datum::Nodes(self.dead_ends.clone()),
                 Datum::Nodes(self.swallowed.clone()),
                 Datum::Table(GAP, self.gaps.iter().map(gap).collect()),
                 Datum::Bool(self.open.is_empty() && self.gaps.is_empty()),
             ],
-        )
+        ))
     }
 
-    fn barrier(&self, barrier: &Barrier) -> Vec<Datum<'a>> {
+    fn barrier(&self, barrier: &Barrier, pay: Pay<'_>) -> Result<Vec<Datum<'a>>> {
         let node = self.places[barrier.place as usize].node;
-        vec![
+        Ok(vec![
             Datum::Node(node),
             Datum::Node(barrier.ports[0]),
             Datum::Nodes(barrier.ports.clone()),
             self.path(barrier.place),
             Datum::Word(barrier.kind),
-            Datum::Word(self.method(barrier)),
+            Datum::Word(self.method(barrier, pay)?),
             Datum::Bool(is_closed(self.plant, node)),
             Datum::value(self.plant.of_node(node, Names::FailAction)),
-        ]
+        ])
     }
 
     fn open_branch(&self, open: &Open) -> Vec<Datum<'a>> {
@@ -407,62 +444,91 @@ impl<'a> Isolation<'_, 'a> {
         ]
     }
 
-    /// A drain or vent of the volume: its valve leads to nothing.
-    fn is_bleed(&self, barrier: &Barrier) -> bool {
-        let Place { node, from, .. } = self.places[barrier.place as usize];
-        let before = self.places.get(from as usize).map_or(NONE, |place| place.node);
-        is_bleed(self.plant, node, before)
+    /// The node of a place; `NONE` before the first.
+    fn node_at(&self, place: u32) -> NodeId {
+        self.places.get(place as usize).map_or(NONE, |place| place.node)
+    }
+
+    /// What a node is joined to, paid for.
+    fn around(&self, node: NodeId, pay: Pay<'_>) -> Result<&[NodeId]> {
+        let nodes = self.plant.topology.table(Over::Flow, Dir::Both).nodes(node);
+        pay(nodes.len() as u64)?;
+        Ok(nodes)
     }
 
     /// How a branch is closed, by what is drawn at its barrier and beyond.
-    fn method(&self, barrier: &Barrier) -> &'static str {
+    fn method(&self, barrier: &Barrier, pay: Pay<'_>) -> Result<&'static str> {
         let Place { node, from, .. } = self.places[barrier.place as usize];
         if self.plant.topology.roles[node as usize] == Role::PositiveBarrier {
-            return "positive";
+            return Ok("positive");
         }
-        let before = self.places.get(from as usize).map_or(NONE, |place| place.node);
-        match (self.beyond(node, before), self.has_bleed_before(from)) {
+        Ok(match (self.beyond(node, self.node_at(from), pay)?, self.has_bleed_before(from, pay)?) {
             ((true, true), _) => "double_block_bleed",
             ((true, false), _) => "double_block",
             ((false, true), _) | (_, true) => "block_bleed",
             _ => "single",
-        }
+        })
     }
 
     /// Whether a second barrier follows in series, and whether a bleed branches off before it.
-    fn beyond(&self, barrier: NodeId, before: NodeId) -> (bool, bool) {
+    fn beyond(&self, barrier: NodeId, before: NodeId, pay: Pay<'_>) -> Result<(bool, bool)> {
         const FAR: usize = 20;
         let topology = &self.plant.topology;
         let (mut node, mut before, mut bled) = (barrier, before, false);
         for _ in 0..FAR {
-            let next = topology.table(Over::Flow, Dir::Both).nodes(node).iter().filter(|next| **next != before);
-            let (bleeds, rest): (Vec<NodeId>, Vec<NodeId>) = next.partition(|next| self.leads_to_bleed(**next, node));
-            bled |= !bleeds.is_empty();
-            let [only] = rest.as_slice() else { return (false, bled) };
+            let mut rest = Vec::new();
+            for next in self.around(node, pay)?.iter().copied().filter(|next| *next != before) {
+                if self.leads_to_bleed(next, node, pay)? { bled = true } else { rest.push(next) }
+            }
+            let [only] = rest.as_slice() else { return Ok((false, bled)) };
             if topology.is_equipment(*only) {
-                return (false, bled);
+                return Ok((false, bled));
             }
             match topology.roles[*only as usize] {
-                Role::Barrier | Role::PositiveBarrier => return (true, bled),
-                Role::Control | Role::OffPage | Role::OpenEnd | Role::Relief => return (false, bled),
+                Role::Barrier | Role::PositiveBarrier => return Ok((true, bled)),
+                Role::Control | Role::OffPage | Role::OpenEnd | Role::Relief => return Ok((false, bled)),
                 _ => (before, node) = (node, *only),
             }
         }
-        (false, bled)
+        Ok((false, bled))
     }
 
     /// Whether a bleed branches off the last item before a barrier.
-    fn has_bleed_before(&self, place: u32) -> bool {
-        let Some(Place { node, from, .. }) = self.places.get(place as usize) else { return false };
-        let before = self.places.get(*from as usize).map_or(NONE, |place| place.node);
-        let is_junction = self.plant.topology.roles[*node as usize] == Role::Junction;
-        let next = self.plant.topology.table(Over::Flow, Dir::Both).nodes(*node).iter();
-        is_junction && next.filter(|next| **next != before).any(|next| self.leads_to_bleed(*next, *node))
+    fn has_bleed_before(&self, place: u32, pay: Pay<'_>) -> Result<bool> {
+        let Some(Place { node, from, .. }) = self.places.get(place as usize) else { return Ok(false) };
+        if self.plant.topology.roles[*node as usize] != Role::Junction {
+            return Ok(false);
+        }
+        let before = self.node_at(*from);
+        for next in self.around(*node, pay)?.iter().copied().filter(|next| *next != before) {
+            if self.leads_to_bleed(next, *node, pay)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
-    fn leads_to_bleed(&self, node: NodeId, before: NodeId) -> bool {
-        let is_valve = self.plant.topology.roles[node as usize] == Role::Barrier;
-        is_valve && is_bleed(self.plant, node, before)
+    fn leads_to_bleed(&self, node: NodeId, before: NodeId, pay: Pay<'_>) -> Result<bool> {
+        Ok(self.plant.topology.roles[node as usize] == Role::Barrier && self.is_bleed(node, before, pay)?)
+    }
+
+    /// Whether a valve, come to from one side, leads to nothing: a drain, a vent or a bleed.
+    fn is_bleed(&self, valve: NodeId, before: NodeId, pay: Pay<'_>) -> Result<bool> {
+        const FAR: usize = 10;
+        let topology = &self.plant.topology;
+        let (mut node, mut before) = (valve, before);
+        if before == NONE {
+            return Ok(false);
+        }
+        for _ in 0..FAR {
+            let mut next = self.around(node, pay)?.iter().copied().filter(|next| *next != before);
+            match (next.next(), next.next()) {
+                (None, _) => return Ok(!topology.is_equipment(node) && topology.roles[node as usize] != Role::OffPage),
+                (Some(only), None) => (before, node) = (node, only),
+                _ => return Ok(false),
+            }
+        }
+        Ok(false)
     }
 }
 
