@@ -1,6 +1,6 @@
 //! Questions to the graph of a drawing: the worked examples, corners in a notation of our own, and oracles.
 
-use pidq::{Dialect, Graph, Limits, TopologyConfig};
+use pidq::{Dialect, Graph, Limits, Query, TopologyConfig};
 use serde_json::Value;
 
 use crate::drawing::{VOCABULARIES, drawing, drawing_in};
@@ -113,6 +113,49 @@ fn walks_begin_at_nodes_ids_tags_and_lists_of_them() {
     check_graph(plant, "edges() | first() | downstream()", "PQ3001");
     check_graph(plant, "downstream()", "PQ3001");
     check_graph(plant, r#"downstream("T1")"#, r#"PQ3002: no node with id or tag "T1"; did you mean "T-1""#);
+}
+
+#[test]
+fn pipes_drawn_to_equipment_itself_lead_to_its_nozzles_and_back() {
+    let (by_pipe, by_nozzle) = ("S-1 → T-1; T-1.N1 → V-1 → T-2", "S-1 → T-1.N1; T-1 → V-1 → T-2");
+    for pass in ["any", "zone"] {
+        let down = format!(r#"downstream("S-1", {{pass: "{pass}"}}) | map(.id)"#);
+        check_graph(by_pipe, &down, r#"["T-1","T-1.N1","V-1","T-2"]"#);
+        check_graph(by_nozzle, &down, r#"["T-1.N1","T-1","V-1","T-2"]"#);
+        let route = format!(r#"shortestPath("S-1", "T-2", {{pass: "{pass}"}}).nodes | map(.id)"#);
+        check_graph(by_pipe, &route, r#"["S-1","T-1","T-1.N1","V-1","T-2"]"#);
+        check_graph(by_nozzle, &route, r#"["S-1","T-1.N1","T-1","V-1","T-2"]"#);
+    }
+    check_graph(by_nozzle, r#"downstream("S-1") | map(.id)"#, r#"["T-1.N1"]"#);
+    check_graph("S-1 → T-1.N1; T-1 → V-1 → S-1", "cycles() | map(.length)", "[4]");
+    let other_side = "S-1 → T-1.N1@hot; T-1 → V-1 → T-2";
+    check_graph(other_side, r#"reachable("S-1", "T-2", {pass: "zone"})"#, "false");
+    check_graph(other_side, r#"reachable("S-1", "T-2")"#, "true");
+    check_graph(other_side, "components() | map(map(.id)) | first()", r#"["S-1","T-1.N1"]"#);
+}
+
+#[test]
+fn routes_are_no_longer_than_asked() {
+    let plant = "T-1 → V-1 → J-1 → P-1 → T-2";
+    for (depth, length, between) in [(3, "null", "0"), (4, "4", "5")] {
+        let options = format!("{{depth: {depth}}}");
+        check_graph(plant, &format!(r#"shortestPath("T-1", "T-2", {options}).length"#), length);
+        check_graph(plant, &format!(r#"between("T-1", "T-2", {options}) | size()"#), between);
+        check_graph(plant, &format!(r#"reachable("T-1", "T-2", {options})"#), &(depth == 4).to_string());
+    }
+}
+
+#[test]
+fn a_route_that_the_limit_of_the_run_cuts_off_is_an_error() {
+    let chain = (0..60).map(|at| format!("S-{at}")).collect::<Vec<_>>().join(" → ");
+    let graph = Graph::from_json(drawing(&chain)).expect("the drawing is JSON");
+    let limits = Limits { depth: 50, ..Limits::default() };
+    let ask = |query: &str| Query::parse(query).expect("the query compiles").to_json(&graph, limits);
+    let cut_off = ask(r#"shortestPath("S-0", "S-59")"#).expect_err("it is too long");
+    assert_eq!(cut_off.code(), pidq::error::Code::TooDeep);
+    assert!(ask(r#"between("S-0", "S-59")"#).is_err(), "what is between is not known");
+    assert_eq!(ask(r#"shortestPath("S-0", "S-9").length"#).expect("it is near"), "9");
+    assert_eq!(ask(r#"shortestPath("S-0", "S-59", {depth: 20})"#).expect("that is what was asked"), "null");
 }
 
 #[test]

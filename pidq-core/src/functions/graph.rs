@@ -457,6 +457,12 @@ fn network<'a>(cx: &mut Cx<'a>, ask: &Ask<'a>) -> Result<(Reach, Vec<bool>)> {
     Ok((reach, is_target))
 }
 
+/// As for a walk: a network that was cut off by the limit of the run does not say what is not there.
+fn check_reach<'a>(cx: &mut Cx<'a>, ask: &Ask<'a>, reach: &Reach) -> Result<()> {
+    let rules = ask.rules(cx, Dir::Down, Pass::Any)?;
+    check_depth(cx, &rules, reach.depth)
+}
+
 fn reachable<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
     let ask = Ask::new(cx, input, args)?;
     let (from, to) = from_to(cx, &ask)?;
@@ -476,6 +482,7 @@ fn between<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Va
 /// The nodes between those of a call, in the order of the walk.
 pub(super) fn between_nodes<'a>(cx: &mut Cx<'a>, ask: &Ask<'a>) -> Result<Vec<NodeId>> {
     let (reach, targets) = network(cx, ask)?;
+    check_reach(cx, ask, &reach)?;
     cx.spend(reach.arc_count() as u64)?;
     let kept = routes::between(&reach, &targets);
     let mut seen = hashbrown::HashSet::new();
@@ -497,7 +504,10 @@ fn shortest_path<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Res
             routes::cheapest(&reach, &weights, &targets, &mut |units| cx.spend(units))?
         }
     };
-    let Some((route, cost)) = found else { return Ok(Value::Null) };
+    let Some((route, cost)) = found else {
+        check_reach(cx, &ask, &reach)?;
+        return Ok(Value::Null);
+    };
     let [nodes, edges, length] = parts_of(&reach, &route);
     answer(cx, &ask.plant, Datum::Record(ROUTE, vec![nodes, edges, length, Datum::Number(cost)]))
 }
@@ -651,7 +661,8 @@ fn joined_names<'a>(cx: &mut Cx<'a>, ask: &Ask<'a>, kept: &[bool], zones: bool) 
     Ok((0..kept.len() as u32).map(|node| unions.find(node)).collect())
 }
 
-/// The ports of one side of equipment belong together; the equipment goes with the first of them.
+/// The ports of one side of equipment belong together; the equipment goes with the first of them, or with the side that
+/// nobody names where pipes are drawn to it.
 fn join_ports<'a>(cx: &mut Cx<'a>, ask: &Ask<'a>, kept: &[bool], zones: bool, unions: &mut Unions) -> Result<()> {
     let topology = &ask.plant.topology;
     let mut sides: hashbrown::HashMap<(NodeId, u32), NodeId> = hashbrown::HashMap::new();
@@ -659,10 +670,13 @@ fn join_ports<'a>(cx: &mut Cx<'a>, ask: &Ask<'a>, kept: &[bool], zones: bool, un
         cx.spend(1)?;
         let Some(owner) = topology.owner(port) else { continue };
         let zone = if zones { topology.zone(port) } else { NONE };
-        let is_first_side = topology.ports.nodes(owner).first() == Some(&port);
+        let is_own_side = match topology.flow_degree(owner) {
+            0 => topology.ports.nodes(owner).first() == Some(&port),
+            _ => zone == NONE,
+        };
         let first = *sides.entry((owner, zone)).or_insert(port);
         unions.join(first, port);
-        if kept[owner as usize] && (is_first_side || !zones) {
+        if kept[owner as usize] && (is_own_side || !zones) {
             unions.join(owner, port);
         }
     }
@@ -699,7 +713,7 @@ fn subgraph<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<V
         None => from,
         Some(hops) => {
             let rules = ask.rules(cx, Dir::Both, Pass::Any)?;
-            around(cx, &ask, &from, &Rules { depth: hops as u32, ..rules })?
+            around(cx, &ask, &from, &Rules { depth: rules.depth.min(hops.min(u32::MAX as usize) as u32), ..rules })?
         }
     };
     let induced = extract::induced(&ask.plant, &nodes, &mut |units| cx.spend(units))?;

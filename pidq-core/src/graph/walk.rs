@@ -210,9 +210,26 @@ impl Walker<'_> {
         if step.stops || step.depth >= self.rules.depth {
             return Ok(());
         }
-        if let Inside::Shown(zone) | Inside::Hidden(zone) = step.inside {
-            return self.leave_equipment(at, zone, steps, space, guide);
+        match (step.inside, self.rules.pass) {
+            (Inside::No, Pass::None) => self.follow(at, steps, space, guide),
+            (Inside::No, _) => {
+                self.follow(at, steps, space, guide)?;
+                // A pipe that joins equipment without a port is on the side that nobody names.
+                self.leave_by_ports(at, NONE, steps, space, guide)?;
+                self.enter_equipment(at, steps, space, guide)
+            }
+            (Inside::Shown(zone) | Inside::Hidden(zone), _) => {
+                if zone == NONE {
+                    self.follow(at, steps, space, guide)?;
+                }
+                self.leave_by_ports(at, zone, steps, space, guide)
+            }
         }
+    }
+
+    /// By the arcs of a node.
+    fn follow<G: Guide>(&mut self, at: u32, steps: &mut Vec<Step>, space: &mut Space, guide: &mut G) -> Result<()> {
+        let step = steps[at as usize];
         for (node, edge) in self.table.arcs(step.node) {
             if space.has(node) || !guide.follows(edge)? || !space.enter(node) || !guide.enters(node)? {
                 continue;
@@ -222,7 +239,7 @@ impl Walker<'_> {
             let depth = step.depth + 1;
             steps.push(Step { node, via: edge, from: at, depth, stops, assumed, inside: Inside::No });
         }
-        if self.rules.pass == Pass::None { Ok(()) } else { self.enter_equipment(at, steps, space, guide) }
+        Ok(())
     }
 
     /// Whether a branch ends at a node by what it is.
@@ -245,7 +262,7 @@ impl Walker<'_> {
         let Some((owner, zone)) = passage(self.topology, self.rules, step.node, step.from == NONE) else {
             return Ok(());
         };
-        let came_from_inside = step.from != NONE && steps[step.from as usize].inside != Inside::No;
+        let came_from_inside = step.from != NONE && steps[step.from as usize].node == owner;
         if came_from_inside
             || self.doors.shut.contains(&owner)
             || self.doors.entered.insert((owner, zone), ()).is_some()
@@ -267,8 +284,8 @@ impl Walker<'_> {
         Ok(())
     }
 
-    /// From equipment to its ports on one side, and to what is joined to it without a port.
-    fn leave_equipment<G: Guide>(
+    /// From equipment to its ports on one side.
+    fn leave_by_ports<G: Guide>(
         &mut self,
         at: u32,
         zone: u32,
@@ -356,6 +373,8 @@ pub(crate) struct Reach {
     edges: Vec<EdgeId>,
     /// How many numbers at the beginning are starts.
     pub starts: usize,
+    /// How many steps the farthest number is away.
+    pub depth: u32,
 }
 
 impl Reach {
@@ -440,7 +459,8 @@ impl Reach {
     }
 }
 
-/// What a walk can reach from some nodes, as a network. Ends of branches have no arcs; `closed` nodes neither.
+/// What a walk can reach from some nodes, as a network. Ends of branches have no arcs; `closed` nodes neither, nor those
+/// as deep as the walk may go.
 pub(crate) fn reach<G: Guide>(
     topology: &Topology,
     starts: &[NodeId],
@@ -460,20 +480,27 @@ pub(crate) fn reach<G: Guide>(
         sides: Vec::new(),
     };
     for start in starts {
-        explorer.numbers.entry((*start, OUTSIDE)).or_insert_with(|| {
+        let side = explorer.side_of_pipes(*start);
+        explorer.numbers.entry((*start, side)).or_insert_with(|| {
             explorer.reach.nodes.push(*start);
             explorer.stops.push(false);
-            explorer.sides.push(OUTSIDE);
+            explorer.sides.push(side);
             explorer.reach.nodes.len() as u32 - 1
         });
     }
     explorer.reach.starts = explorer.reach.len();
     explorer.reach.first.push(0);
-    let mut at = 0;
+    let (mut at, mut level_end) = (0, explorer.reach.starts);
     while at < explorer.reach.len() {
-        explorer.leave(at as u32, table, guide)?;
+        if explorer.reach.depth < rules.depth {
+            explorer.leave(at as u32, table, guide)?;
+        }
         explorer.reach.first.push(explorer.reach.heads.len() as u32);
         at += 1;
+        if at == level_end && level_end < explorer.reach.len() {
+            explorer.reach.depth += 1;
+            level_end = explorer.reach.len();
+        }
     }
     Ok(explorer.reach)
 }
@@ -503,17 +530,20 @@ impl Explorer<'_> {
         if self.stops[number as usize] {
             return Ok(());
         }
-        if let Some(side) = self.side(number) {
+        let side = self.sides[number as usize];
+        if matches!(side, OUTSIDE | NONE) {
+            for (next, edge) in table.arcs(node) {
+                if guide.follows(edge)? {
+                    self.arc((next, self.side_of_pipes(next)), edge, guide)?;
+                }
+            }
+        }
+        if side != OUTSIDE {
             guide.pay(self.topology.ports.degree(node) as u64)?;
             for (port, edge) in exits(self.topology, self.rules, table, node, side) {
                 self.arc((port, OUTSIDE), edge, guide)?;
             }
             return Ok(());
-        }
-        for (next, edge) in table.arcs(node) {
-            if guide.follows(edge)? {
-                self.arc((next, OUTSIDE), edge, guide)?;
-            }
         }
         match passage(self.topology, self.rules, node, (number as usize) < self.reach.starts) {
             Some((owner, zone)) => self.arc((owner, zone), self.topology.owner_edge(node), guide),
@@ -521,9 +551,10 @@ impl Explorer<'_> {
         }
     }
 
-    /// The side, where a number stands for the inside of equipment.
-    fn side(&self, number: u32) -> Option<u32> {
-        Some(self.sides[number as usize]).filter(|side| *side != OUTSIDE)
+    /// Where a pipe ends that is drawn to a node itself: inside, where that is equipment with ports on other sides.
+    fn side_of_pipes(&self, node: NodeId) -> u32 {
+        let passes = self.rules.pass != Pass::None && self.topology.ports.degree(node) > 0;
+        if passes { NONE } else { OUTSIDE }
     }
 
     fn arc<G: Guide>(&mut self, to: (NodeId, u32), edge: EdgeId, guide: &mut G) -> Result<()> {

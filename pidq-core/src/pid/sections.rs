@@ -250,8 +250,8 @@ pub(crate) fn review_sections<'a>(
         pay(1 + edges.len() as u64)?;
         join(&mut unions, edges);
         let ports = topology.ports.nodes(node).iter();
-        let through: Vec<EdgeId> =
-            ports.filter_map(|port| topology.table(Over::Flow, Dir::Both).edges(*port).first().copied()).collect();
+        let at_ports = ports.filter_map(|port| topology.table(Over::Flow, Dir::Both).edges(*port).first());
+        let through: Vec<EdgeId> = edges.first().into_iter().chain(at_ports).copied().collect();
         join(&mut unions, &through);
     }
     let mut groups: HashMap<u32, Vec<EdgeId>> = HashMap::new();
