@@ -12,6 +12,7 @@ pub(crate) mod pattern;
 pub(crate) mod plant;
 pub(crate) mod routes;
 pub(crate) mod topology;
+pub mod vocabulary;
 pub(crate) mod walk;
 
 use std::sync::{Arc, OnceLock};

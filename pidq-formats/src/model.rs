@@ -1,11 +1,14 @@
 //! Nodes and edges of a document, as the exports see them: names that are unique, ends that were looked up.
 //!
-//! Knows the field names of the default vocabulary and a few that other tools use. What a field means for the flow is not
-//! known here.
+//! Field names and words are those of the engine's vocabulary. What a field means for the flow is not known here.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
+use pidq_core::vocabulary::{self, EDGE_KINDS, NODE_IDS, TAGS};
 use pidq_core::{Array, Object, Value};
+
+/// Keys of the two ends, tried in this order: the first pair that an edge has both of.
+pub use pidq_core::vocabulary::ENDPOINTS as ENDS;
 
 use crate::error::{Code, Error, Result};
 
@@ -38,19 +41,7 @@ pub struct End {
     pub node: Option<usize>,
 }
 
-const NODE_IDS: &[&str] = &["id", "node_id", "uuid", "externalId", "key"];
-/// Keys of the two ends, tried in this order: the first pair that an edge has both of.
-pub const ENDS: &[[&str; 2]] = &[
-    ["from", "to"],
-    ["source", "target"],
-    ["source_id", "target_id"],
-    ["from_id", "to_id"],
-    ["startNodeId", "endNodeId"],
-    ["start", "end"],
-    ["u", "v"],
-];
-const TAGS: &[&str] = &["tag", "tag_name", "tag_number", "name", "text_associated"];
-const KINDS: &[&str] = &["edge_type", "type", "label"];
+/// Fields that say of what class a node is and hold nothing else; the others of the vocabulary may be any text.
 const CLASSES: &[&str] = &["node_classification", "component_class", "sub_class", "class"];
 
 impl<'a> Model<'a> {
@@ -196,33 +187,24 @@ impl<'a> Node<'a> {
         words(self.fields, TAGS).or_else(label).unwrap_or(&self.name).to_owned()
     }
 
-    /// All that the node says about its class, in lower case. A label says it only where nothing else does: on drawings
-    /// it is any text.
+    /// All that the node says about its class, in lower case. A label and the like say it only where nothing else does:
+    /// on drawings they are any text.
     pub fn class(&self) -> String {
         let value = |key: &&str| self.fields.get(key).and_then(Value::as_str);
         let values: Vec<&str> = CLASSES.iter().filter_map(value).collect();
-        if values.is_empty() {
-            value(&"label").unwrap_or_default().to_lowercase()
+        let class = if values.is_empty() {
+            vocabulary::CLASSES.iter().find_map(value).unwrap_or_default().into()
         } else {
-            values.join(" ").to_lowercase()
-        }
+            values.join(" ")
+        };
+        class.to_lowercase()
     }
 
     /// Whether it groups others and is nothing on the drawing: a line, a run, a loop, a unit.
     pub fn is_group(&self) -> bool {
-        const GROUPS: &[&str] = &[
-            "piping_network_system",
-            "piping_network_segment",
-            "instrumentation_loop",
-            "plant_structure_item",
-            "drawing",
-            "pipe_system",
-            "line",
-            "loop",
-            "control_loop",
-            "group",
-        ];
-        self.fields.get("node_type").and_then(Value::as_str).is_some_and(|kind| GROUPS.contains(&kind))
+        use vocabulary::{GROUP_TYPES, LINE_TYPES, LOOP_TYPES, SEGMENT_TYPES};
+        let kind = words(self.fields, vocabulary::NODE_TYPES).unwrap_or_default();
+        [GROUP_TYPES, LINE_TYPES, LOOP_TYPES, SEGMENT_TYPES].iter().any(|types| vocabulary::has(types, kind))
     }
 }
 
@@ -241,50 +223,38 @@ pub enum Purpose {
     Other,
 }
 
-/// Edge types, by what they are for. A row is found by its whole text.
+/// Edge types, by what they are for.
 const PURPOSES: &[(Purpose, &[&str])] = &[
-    (
-        Purpose::Flow,
-        &[
-            "physically_connected_to",
-            "flow",
-            "flows_to",
-            "connected_to",
-            "connection",
-            "connected",
-            "pipe",
-            "piping",
-            "process",
-            "process_line",
-            "outputs",
-            "inputs",
-            "refers",
-        ],
-    ),
-    (Purpose::Part, &["physically_has_a", "has_nozzle", "hasterminal"]),
-    (
-        Purpose::Member,
-        &["has_a", "contains", "part_of", "is_part_of", "member_of", "belongs", "composition", "starts_at", "ends_at"],
-    ),
-    (Purpose::Signal, &["signal", "measures", "controls", "manipulates"]),
+    (Purpose::Flow, vocabulary::FLOW),
+    (Purpose::Part, vocabulary::PARTS),
+    (Purpose::Member, vocabulary::MEMBERS),
+    (Purpose::Member, vocabulary::MEMBERS_REVERSED),
+    (Purpose::Member, vocabulary::SEGMENT_ENDS),
+    (Purpose::Signal, vocabulary::SIGNALS),
 ];
 
 impl Edge<'_> {
     /// The type.
     pub fn kind(&self) -> &str {
-        words(self.fields, KINDS).unwrap_or_default()
+        words(self.fields, EDGE_KINDS).unwrap_or_default()
     }
 
     /// What it is for.
     pub fn purpose(&self) -> Purpose {
-        let class = self.fields.get("edge_classification").and_then(Value::as_str).unwrap_or_default();
+        let class = words(self.fields, vocabulary::EDGE_CLASSES).unwrap_or_default();
         if class.starts_with("signal_line") {
             return Purpose::Signal;
         }
-        let kind = self.kind().to_lowercase();
-        let row = PURPOSES.iter().find(|(_, kinds)| kinds.contains(&kind.as_str()));
-        // A plain edge of another tool joins things.
-        row.map_or(if kind.is_empty() { Purpose::Flow } else { Purpose::Other }, |(purpose, _)| *purpose)
+        let kind = self.kind();
+        let row = PURPOSES.iter().find(|(_, kinds)| vocabulary::has(kinds, kind));
+        match row {
+            // An association is what its class says, and that it is a signal stands above.
+            Some((Purpose::Signal, _)) if !class.is_empty() => Purpose::Other,
+            Some((purpose, _)) => *purpose,
+            // A plain edge of another tool joins things.
+            None if kind.is_empty() => Purpose::Flow,
+            None => Purpose::Other,
+        }
     }
 }
 

@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use super::vocabulary;
 use crate::error::{Code, Error, Result};
 use crate::value::{Array, Object, Value};
 
@@ -35,6 +36,7 @@ pub(crate) enum Names {
     EdgesAt,
     MetadataAt,
     NodeId,
+    EdgeId,
     Tag,
     QualifiedTag,
     NodeType,
@@ -69,6 +71,16 @@ pub(crate) enum Names {
     Fluid,
     Insulation,
     PersistentId,
+    Ports,
+    PortType,
+    Service,
+    Description,
+    CrossPage,
+    CrossPageDrawing,
+    CrossPageLabel,
+    CrossPagePartner,
+    DrawingName,
+    DrawingNumber,
 }
 
 /// A row: the list, its key in JSON, and the names that are known without being told.
@@ -78,20 +90,17 @@ const NAMES: &[Row] = &[
     (Names::NodesAt, "paths.nodes", &["pid_graph.nodes", "nodes"]),
     (Names::EdgesAt, "paths.edges", &["pid_graph.edges", "edges", "pid_graph.links", "links"]),
     (Names::MetadataAt, "paths.metadata", &["pid_graph.metadata", "metadata"]),
-    (Names::NodeId, "node_id", &["id", "node_id", "uuid", "externalId"]),
-    (Names::Tag, "tag", &["tag", "tag_name", "tag_number", "name", "text_associated"]),
+    (Names::NodeId, "node_id", vocabulary::NODE_IDS),
+    (Names::EdgeId, "edge_id", vocabulary::EDGE_IDS),
+    (Names::Tag, "tag", vocabulary::TAGS),
     (Names::QualifiedTag, "qualified_tag", &["qualified_tag"]),
-    (Names::NodeType, "node_type", &["node_type", "type"]),
+    (Names::NodeType, "node_type", vocabulary::NODE_TYPES),
     (Names::Parent, "parent", &["parent_id", "parent", "owner_id"]),
     (Names::Zone, "zone", &["zone", "chamber", "chamber_id"]),
-    (
-        Names::Class,
-        "class_fields",
-        &["node_classification", "component_class", "sub_class", "class", "label", "type", "category", "node_type"],
-    ),
+    (Names::Class, "class_fields", vocabulary::CLASSES),
     (Names::EndpointId, "endpoint_id", &["id", "node_id", "externalId", "uuid"]),
-    (Names::EdgeKind, "edge_kind", &["edge_type", "type", "label"]),
-    (Names::EdgeClass, "edge_class", &["edge_classification"]),
+    (Names::EdgeKind, "edge_kind", vocabulary::EDGE_KINDS),
+    (Names::EdgeClass, "edge_class", vocabulary::EDGE_CLASSES),
     (Names::Direction, "direction_field", &["direction", "flow_direction", "flow"]),
     (
         Names::Undirected,
@@ -99,45 +108,17 @@ const NAMES: &[Row] = &[
         &["both", "dual", "unknown", "bidirectional", "undirected", "dual_flow", "none"],
     ),
     (Names::Backward, "backward_values", &["backward", "reverse", "reversed", "upstream"]),
-    (
-        Names::Flow,
-        "flow_kinds",
-        &[
-            "physically_connected_to",
-            "piping",
-            "process",
-            "flow",
-            "flows_to",
-            "connected_to",
-            "connection",
-            "connected",
-            "pipe",
-            "process_line",
-            "outputs",
-            "inputs",
-            "refers",
-            "recycle",
-            "off_page",
-        ],
-    ),
-    (Names::Part, "port_kinds", &["physically_has_a", "has_nozzle", "has_terminal"]),
-    (Names::Member, "member_kinds", &["has_a", "contains", "composition"]),
-    (
-        Names::MemberReversed,
-        "member_kinds_reversed",
-        &["part_of", "is_part_of", "member_of", "belongs", "belongs_to", "member"],
-    ),
-    (
-        Names::Signal,
-        "signal_kinds",
-        &["associated_with", "signal", "measures", "controls", "manipulates", "signal_line"],
-    ),
-    (Names::SegmentEnd, "segment_ends", &["starts_at", "ends_at", "source_item", "target_item"]),
+    (Names::Flow, "flow_kinds", vocabulary::FLOW),
+    (Names::Part, "port_kinds", vocabulary::PARTS),
+    (Names::Member, "member_kinds", vocabulary::MEMBERS),
+    (Names::MemberReversed, "member_kinds_reversed", vocabulary::MEMBERS_REVERSED),
+    (Names::Signal, "signal_kinds", vocabulary::SIGNALS),
+    (Names::SegmentEnd, "segment_ends", vocabulary::SEGMENT_ENDS),
     (Names::ActuatedBy, "actuated_by.edge", &["association.refers_to"]),
     (Names::ZoneEdge, "zone_edge", &["association.is_located_in"]),
-    (Names::LineType, "line_types", &["piping_network_system", "pipe_system", "line"]),
-    (Names::SegmentType, "segment_types", &["piping_network_segment", "segment"]),
-    (Names::LoopType, "loop_types", &["instrumentation_loop", "instrumentation_loop_function", "loop", "control_loop"]),
+    (Names::LineType, "line_types", vocabulary::LINE_TYPES),
+    (Names::SegmentType, "segment_types", vocabulary::SEGMENT_TYPES),
+    (Names::LoopType, "loop_types", vocabulary::LOOP_TYPES),
     (Names::Actuated, "actuated", &["actuated"]),
     (Names::NormalPosition, "normal_position", &["normally", "normal_position", "normal_state"]),
     (
@@ -153,17 +134,16 @@ const NAMES: &[Row] = &[
     (Names::Fluid, "fluid", &["fluid_code", "fluid", "service"]),
     (Names::Insulation, "insulation", &["insulation", "insulated", "insulation_type"]),
     (Names::PersistentId, "persistent_id", &["persistent_id"]),
-];
-
-/// The key names of edge ends, in pairs. The first pair of which an edge has both counts.
-const ENDPOINTS: &[[&str; 2]] = &[
-    ["from", "to"],
-    ["source", "target"],
-    ["source_id", "target_id"],
-    ["from_id", "to_id"],
-    ["startNodeId", "endNodeId"],
-    ["start", "end"],
-    ["u", "v"],
+    (Names::Ports, "ports", &["ports"]),
+    (Names::PortType, "port_type", &["type"]),
+    (Names::Service, "service", &["service"]),
+    (Names::Description, "description", &["label", "component_class", "description"]),
+    (Names::CrossPage, "cross_page.field", &["cross_page"]),
+    (Names::CrossPageDrawing, "cross_page.drawing", &["drawing_name"]),
+    (Names::CrossPageLabel, "cross_page.label", &["link_label"]),
+    (Names::CrossPagePartner, "cross_page.partner", &["linked_persistent_id"]),
+    (Names::DrawingName, "drawing_name", &["drawing_name"]),
+    (Names::DrawingNumber, "drawing_number", &["drawing_number"]),
 ];
 
 /// What a node is for the flow through a plant.
@@ -254,7 +234,7 @@ impl Default for TopologyConfig {
         let owned = |names: &[&str]| names.iter().map(|name| String::from(*name)).collect();
         TopologyConfig {
             names: NAMES.iter().map(|(_, _, names)| owned(names)).collect(),
-            endpoints: ENDPOINTS.iter().map(|pair| pair.map(String::from)).collect(),
+            endpoints: vocabulary::ENDPOINTS.iter().map(|pair| pair.map(String::from)).collect(),
             rules: RULES.iter().filter_map(|(role, pattern)| Rule::new(*role, pattern)).collect(),
         }
     }

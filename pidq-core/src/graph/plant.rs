@@ -216,8 +216,18 @@ impl<'a> Plant<'a> {
         if edge == NONE {
             return Value::Null;
         }
-        let id = self.edge(edge).as_object().and_then(|object| object.get("id")).filter(|id| !id.is_null());
-        id.unwrap_or(Value::number(f64::from(edge)))
+        self.of_edge(edge, Names::EdgeId).unwrap_or(Value::number(f64::from(edge)))
+    }
+
+    /// What an off-page connector says of where it goes on, in an object of its own or beside everything else.
+    pub fn cross_page(&self, node: NodeId, names: Names) -> Option<Value<'a>> {
+        let link = self.of_node(node, Names::CrossPage).filter(|link| link.as_object().is_some());
+        self.field(link.unwrap_or(self.node(node)), names)
+    }
+
+    /// A text of the metadata.
+    pub fn said(&self, names: Names) -> Option<&'a str> {
+        self.field(self.metadata, names)?.as_str()
     }
 }
 

@@ -274,6 +274,7 @@ impl Topology {
         self.zones = vec![NONE; count];
         let config = &self.config;
         let mut classes = Reader::new(config.names(Names::Class));
+        let mut types = Reader::new(config.names(Names::NodeType));
         let mut parents = Reader::new(config.names(Names::Parent));
         let mut zones = Reader::new(config.names(Names::Zone));
         let mut actuated = Reader::new(config.names(Names::Actuated));
@@ -284,8 +285,10 @@ impl Topology {
                 self.roles.push(Role::None);
                 continue;
             };
-            let role =
-                (0..classes.len()).find_map(|at| words.role(classes.get(object, at)?.as_str()?)).unwrap_or_default();
+            let role = (0..classes.len()).find_map(|at| words.role(classes.get(object, at)?.as_str()?));
+            // A line or a loop is no item, whatever its class is called.
+            let is_group = types.first(object).and_then(Value::as_str).is_some_and(|word| words.is_group(word));
+            let role = role.filter(|_| !is_group).unwrap_or_default();
             let is_actuated = matches!(actuated.first(object), Some(Value::Bool(true)));
             self.roles.push(if role == Role::Barrier && is_actuated { Role::Control } else { role });
             if role == Role::Port {
@@ -421,11 +424,18 @@ struct Words<'c, 'a> {
     links: HashMap<&'a str, Link>,
     directions: HashMap<&'a str, Link>,
     roles: HashMap<&'a str, Option<Role>>,
+    groups: HashMap<&'a str, bool>,
 }
 
 impl<'c, 'a> Words<'c, 'a> {
     fn new(config: &'c TopologyConfig) -> Self {
-        Words { config, links: HashMap::new(), directions: HashMap::new(), roles: HashMap::new() }
+        Words {
+            config,
+            links: HashMap::new(),
+            directions: HashMap::new(),
+            roles: HashMap::new(),
+            groups: HashMap::new(),
+        }
     }
 
     /// The link of an edge of a kind and class. An edge without a kind is one that something flows along.
@@ -453,6 +463,13 @@ impl<'c, 'a> Words<'c, 'a> {
             word if config.has(Names::Backward, word) => Link::BACKWARD,
             _ => Link::default(),
         })
+    }
+
+    /// Whether nodes of a type are groups of others: lines, segments, loops.
+    fn is_group(&mut self, kind: &'a str) -> bool {
+        let config = self.config;
+        let lists = [Names::LineType, Names::SegmentType, Names::LoopType];
+        *self.groups.entry(kind).or_insert_with(|| lists.iter().any(|names| config.has(*names, kind)))
     }
 
     fn role(&mut self, class: &'a str) -> Option<Role> {

@@ -13,6 +13,7 @@ use crate::graph::index::Key;
 use crate::graph::parts::strong_parts;
 use crate::graph::plant::Plant;
 use crate::graph::topology::{Dir, Link, Over};
+use crate::graph::vocabulary;
 use crate::graph::walk::{self, Guide, Pass, Rules, Space};
 use crate::value::{Value, convert};
 
@@ -302,7 +303,7 @@ fn duplicate_node_ids(checker: &mut Checker<'_, '_>, pay: Pay<'_>) -> Result<()>
 fn duplicate_edge_ids(checker: &mut Checker<'_, '_>, pay: Pay<'_>) -> Result<()> {
     pay(checker.edges().len() as u64)?;
     let plant = checker.plant;
-    let id = |edge: EdgeId| plant.edge(edge).as_object()?.get("id").and_then(Key::of);
+    let id = |edge: EdgeId| plant.of_edge(edge, Names::EdgeId).and_then(Key::of);
     for edges in repeated(checker.edges().filter_map(|edge| Some((edge, id(edge)?)))) {
         let message = format!("{} edges have the id {:?}", edges.len(), plant.edge_id(edges[0]));
         checker.find(message, &[], &edges);
@@ -455,19 +456,23 @@ fn unknown_words(checker: &mut Checker<'_, '_>, what: &str, words: Vec<(String, 
         }
     }
     for (word, first, count) in counts {
-        let message = format!("{what} `{word}` is unknown ({count} times)");
+        let times = if count > 1 { format!(" ({count} times)") } else { String::new() };
+        let message = format!("{what} `{word}` is unknown{times}");
         let (nodes, edges) = if of_nodes { (vec![first], vec![]) } else { (vec![], vec![first]) };
         checker.find(message, &nodes, &edges);
     }
 }
 
 fn unknown_node_types(checker: &mut Checker<'_, '_>, pay: Pay<'_>) -> Result<()> {
-    const OTHERS: &[&str] = &["pid_component", "plant_structure_item", "drawing", "group", "annotation"];
+    const OTHERS: &[&str] = &["pid_component", "annotation"];
     pay(checker.nodes().len() as u64)?;
     let plant = checker.plant;
     let types = [Names::LineType, Names::SegmentType, Names::LoopType];
-    let is_known =
-        |word: &str| OTHERS.contains(&word) || types.iter().any(|names| plant.topology.config.has(*names, word));
+    let is_known = |word: &str| {
+        OTHERS.contains(&word)
+            || vocabulary::has(vocabulary::GROUP_TYPES, word)
+            || types.iter().any(|names| plant.topology.config.has(*names, word))
+    };
     let words = checker.nodes().filter_map(|node| Some((plant.of_node(node, Names::NodeType)?.as_str()?, node)));
     let unknown = words.filter(|(word, node)| !is_known(word) && plant.topology.roles[*node as usize] == Role::None);
     let unknown = unknown.map(|(word, node)| (word.to_owned(), node)).collect();
@@ -561,10 +566,9 @@ fn unmatched_connectors(checker: &mut Checker<'_, '_>, pay: Pay<'_>) -> Result<(
         plant.topology.roles[*node as usize] == Role::OffPage && !class.contains("outlet") && !class.contains("inlet")
     };
     let is_matched = |node: NodeId| {
-        let link = plant.node(node).as_object().and_then(|object| object.get("cross_page")?.as_object());
-        let says = |key: &str| link.and_then(|link| link.get(key)).is_some_and(|value| !value.is_null());
-        says("linked_persistent_id")
-            || says("drawing_name") && says("link_label")
+        let says = |names: Names| plant.cross_page(node, names).is_some();
+        says(Names::CrossPagePartner)
+            || says(Names::CrossPageDrawing) && says(Names::CrossPageLabel)
             || plant.topology.flow_degree(node) > 1
     };
     let unmatched: Vec<NodeId> = checker.nodes().filter(is_off_page).filter(|node| !is_matched(*node)).collect();

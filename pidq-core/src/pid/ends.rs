@@ -79,14 +79,14 @@ fn class_of(plant: &Plant<'_>, items: &[NodeId], end: NodeId) -> &'static str {
 
 /// What an item is said to be for, such as "low point drain".
 fn service_of(plant: &Plant<'_>, node: NodeId) -> String {
-    let service = plant.node(node).as_object().and_then(|object| object.get("service")?.as_str());
+    let service = plant.of_node(node, Names::Service).and_then(Value::as_str);
     service.map(|text| format!(" {}", snake_case(text))).unwrap_or_default()
 }
 
 fn words_of(plant: &Plant<'_>, node: NodeId) -> String {
     let texts = [Names::Tag, Names::Class].map(|names| plant.of_node(node, names).and_then(Value::as_str));
     let object = plant.node(node).as_object();
-    let others = ["label", "component_class", "description"].map(|key| object?.get(key)?.as_str());
+    let others = plant.topology.config.names(Names::Description).iter().map(|key| object?.get(key)?.as_str());
     let texts = texts.into_iter().chain(others).flatten();
     texts.map(|text| format!(" {}", snake_case(text))).collect()
 }

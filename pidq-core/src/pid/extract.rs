@@ -3,6 +3,7 @@
 use super::{Datum, Pay};
 use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NodeId};
+use crate::graph::config::Names;
 use crate::graph::plant::Plant;
 use crate::graph::topology::{Dir, Over};
 use crate::value::Value;
@@ -36,7 +37,7 @@ pub(crate) fn graph<'a>(plant: &Plant<'a>, mut nodes: Vec<NodeId>, edges: Vec<Ed
 /// The metadata of the whole drawing, with the name of the drawing as `extract_of`.
 fn metadata<'a>(plant: &Plant<'a>) -> Datum<'a> {
     let Value::Object(metadata) = plant.metadata else { return Datum::Null };
-    let name = metadata.get("drawing_name").or_else(|| metadata.get("job_id"));
+    let name = plant.field(plant.metadata, Names::DrawingName).or_else(|| metadata.get("job_id"));
     let mut entries: Vec<(String, Datum<'a>)> =
         metadata.iter().map(|(key, value)| (key.into(), Datum::Value(value))).collect();
     entries.push(("extract_of".into(), Datum::value(name)));

@@ -77,7 +77,7 @@ pub(crate) fn info<'a>(plant: &Plant<'a>, pay: Pay<'_>) -> Result<Datum<'a>> {
         vec![
             Datum::count(topology.node_count()),
             Datum::count(topology.edge_count()),
-            said("drawing_name"),
+            Datum::value(plant.field(plant.metadata, Names::DrawingName)),
             said("schema_version"),
             said("change_version"),
             types.datum(),

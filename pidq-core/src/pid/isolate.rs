@@ -433,7 +433,7 @@ impl<'a> Isolation<'_, 'a> {
 
     fn open_branch(&self, open: &Open) -> Vec<Datum<'a>> {
         let port = self.places[open.place as usize].port;
-        let cross_page = || self.plant.node(open.at).as_object().and_then(|object| object.get("cross_page"));
+        let cross_page = || self.plant.of_node(open.at, Names::CrossPage);
         let partner = (open.kind == "off_page_connector").then(cross_page).flatten();
         vec![
             Datum::Node(self.places[port as usize].node),
@@ -540,8 +540,8 @@ pub(crate) fn is_closed(plant: &Plant<'_>, node: NodeId) -> bool {
 
 /// How many process ports an item has, where it lists them.
 pub(crate) fn drawn_ports(plant: &Plant<'_>, node: NodeId) -> Option<usize> {
-    let ports = plant.node(node).as_object()?.get("ports")?.as_array()?;
-    let is_process = |port: &Value<'_>| match port.as_object().and_then(|port| port.get("type")) {
+    let ports = plant.of_node(node, Names::Ports)?.as_array()?;
+    let is_process = |port: &Value<'_>| match plant.field(*port, Names::PortType) {
         Some(Value::String(kind)) => kind == "process",
         _ => true,
     };

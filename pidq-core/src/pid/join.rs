@@ -7,10 +7,10 @@ use hashbrown::HashMap;
 use super::{Datum, Pay};
 use crate::error::Result;
 use crate::graph::adjacency::NodeId;
-use crate::graph::config::{Names, Role};
+use crate::graph::config::{Names, Role, TopologyConfig};
 use crate::graph::plant::Plant;
 use crate::graph::topology::{Dir, Over};
-use crate::value::{Value, convert};
+use crate::value::{Object, Value, compare, convert};
 
 /// By what connectors of two sheets are paired.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -53,6 +53,8 @@ pub(crate) fn join<'a>(sheets: &[Plant<'a>], by: JoinBy, pay: Pay<'_>) -> Result
     let id = |connector: &Connector| {
         format!("{}#{}", names[connector.sheet], id_text(&sheets[connector.sheet], connector.node))
     };
+    let spoken = sheets.iter().find(|sheet| own_topology(sheet).is_some()).or(sheets.first());
+    let config = spoken.map_or(TopologyConfig::usual(), |sheet| &sheet.topology.config);
     let (mut pairs, mut unmatched, mut ambiguous) = (Vec::new(), Vec::new(), Vec::new());
     for (at, found) in partners.iter().enumerate() {
         let connector = &connectors[at];
@@ -63,7 +65,7 @@ pub(crate) fn join<'a>(sheets: &[Plant<'a>], by: JoinBy, pay: Pay<'_>) -> Result
                     is_out || connector.enters.is_none() && connectors[*other].enters.is_none() && at < *other;
                 if goes_first {
                     let [from, to] = [id(connector), id(&connectors[*other])];
-                    edges.push(joint(&from, &to, pairs.len() + 1));
+                    edges.push(joint(config, &from, &to, pairs.len() + 1));
                     pairs.push(vec![Datum::Text(from), Datum::Text(to), Datum::Word(word)]);
                 }
             }
@@ -78,31 +80,75 @@ pub(crate) fn join<'a>(sheets: &[Plant<'a>], by: JoinBy, pay: Pay<'_>) -> Result
     }
     let report = [("pairs", PAIR, pairs), ("unmatched", LEFT, unmatched), ("ambiguous", LEFT, ambiguous)];
     let report = report.map(|(key, keys, rows)| (key.to_owned(), Datum::Table(keys, rows)));
-    let metadata = vec![
-        ("drawing_name".to_owned(), Datum::Text(names.join(" + "))),
-        ("sheets".to_owned(), Datum::List(sheets.iter().map(|sheet| Datum::Value(sheet.metadata)).collect())),
-        ("joined".to_owned(), Datum::Map(report.into())),
-    ];
+    let metadata = metadata(sheets, &names, Datum::Map(report.into()), pay)?;
     const KEYS: &[&str] = &["nodes", "edges", "metadata"];
-    Ok(Datum::Record(KEYS, vec![Datum::List(nodes), Datum::List(edges), Datum::Map(metadata)]))
+    Ok(Datum::Record(KEYS, vec![Datum::List(nodes), Datum::List(edges), metadata]))
 }
 
-/// The names of drawings, made different where they are not.
+/// What the joined drawing says of itself: all that a graph needs to be stored, the sheets, and what became of their
+/// connectors. What the first sheet with a topology of its own says of fields and words counts for all.
+fn metadata<'a>(sheets: &[Plant<'a>], names: &[String], report: Datum<'a>, pay: Pay<'_>) -> Result<Datum<'a>> {
+    let said = |key: &str| sheets.iter().find_map(|sheet| sheet.metadata.as_object()?.get(key));
+    let titles = sheets.iter().zip(names).map(|(sheet, name)| sheet.said(Names::DrawingName).unwrap_or(name));
+    let version = said("schema_version").map_or_else(|| Datum::Text("1.0.0".into()), Datum::Value);
+    let mut entries = vec![
+        ("drawing_name", Datum::Text(titles.collect::<Vec<_>>().join(" + "))),
+        ("job_id", Datum::Text(job_id(sheets, names))),
+        ("schema_version", version),
+        ("change_version", Datum::Text("1".into())),
+        ("sheets", Datum::List(sheets.iter().map(|sheet| Datum::Value(sheet.metadata)).collect())),
+        ("joined", report),
+    ];
+    let mut topologies = sheets.iter().map(own_topology);
+    if let Some(first) = topologies.find_map(|own| own) {
+        let kept = first.iter().filter(|(key, _)| *key != "paths");
+        entries.push(("topology", Datum::Map(kept.map(|(key, value)| (key.into(), Datum::Value(value))).collect())));
+        let mut others = Vec::new();
+        for (sheet, name) in sheets.iter().zip(names) {
+            let own = own_topology(sheet).map_or(Value::Null, Value::Object);
+            if !compare::is_equal(own, Value::Object(first), &mut *pay)? {
+                others.push(name.clone());
+            }
+        }
+        entries.push(("other_topologies", Datum::texts(others)));
+    }
+    Ok(Datum::Map(entries.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()))
+}
+
+/// What a sheet says itself of its fields and words.
+fn own_topology<'a>(sheet: &Plant<'a>) -> Option<Object<'a>> {
+    sheet.metadata.as_object()?.get("topology")?.as_object()
+}
+
+/// The ids of the sheets' jobs, or their names, in the letters that the id of a job may have.
+fn job_id(sheets: &[Plant<'_>], names: &[String]) -> String {
+    const LONGEST: usize = 128;
+    let own = |sheet: &Plant<'_>| sheet.metadata.as_object()?.get("job_id").map(convert::to_text);
+    let ids: Vec<String> =
+        sheets.iter().zip(names).map(|(sheet, name)| own(sheet).unwrap_or_else(|| name.clone())).collect();
+    let allowed = |c: char| if c.is_ascii_alphanumeric() || "._:@-".contains(c) { c } else { '-' };
+    ids.join("\n").chars().map(|c| if c == '\n' { '~' } else { allowed(c) }).take(LONGEST).collect()
+}
+
+/// What ids of a sheet begin with: its number, or its name where it has none, made different where they are not.
 fn sheet_names(sheets: &[Plant<'_>]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for (at, sheet) in sheets.iter().enumerate() {
-        let said = |key: &str| sheet.metadata.as_object()?.get(key)?.as_str().filter(|name| !name.is_empty());
-        let name =
-            said("drawing_name").or_else(|| said("drawing_number")).map_or(format!("sheet-{}", at + 1), String::from);
+        let said = sheet.said(Names::DrawingNumber).or_else(|| sheet.said(Names::DrawingName));
+        let name = said.map_or(format!("sheet-{}", at + 1), String::from);
         names.push(if names.contains(&name) { format!("{name}~{}", at + 1) } else { name });
     }
     names
 }
 
-/// What connectors may call each sheet: its name, or its number without the title.
-fn called<'n>(sheets: &[Plant<'n>], names: &'n [String]) -> Vec<[Option<&'n str>; 2]> {
-    let number = |sheet: &Plant<'n>| sheet.metadata.as_object()?.get("drawing_number")?.as_str();
-    sheets.iter().zip(names).map(|(sheet, name)| [Some(name.as_str()), number(sheet)]).collect()
+/// What connectors may call each sheet: its name, its number, and what we call it.
+fn called<'n>(sheets: &[Plant<'n>], names: &'n [String]) -> Vec<[Option<&'n str>; 3]> {
+    let said = |sheet: &Plant<'n>| [Names::DrawingName, Names::DrawingNumber].map(|names| sheet.said(names));
+    let all = |(sheet, name): (&Plant<'n>, &'n String)| {
+        let [title, number] = said(sheet);
+        [title, number, Some(name.as_str())]
+    };
+    sheets.iter().zip(names).map(all).collect()
 }
 
 fn id_text(sheet: &Plant<'_>, node: NodeId) -> String {
@@ -128,7 +174,7 @@ fn moved_node<'a>(sheet: &Plant<'a>, node: NodeId, name: &str) -> Datum<'a> {
         .names(Names::NodeId)
         .iter()
         .find(|key| object.as_object().is_some_and(|object| object.get(key).is_some()));
-    let references = [Names::Parent, Names::Zone];
+    let references = [Names::Parent, Names::Zone, Names::Segment, Names::Line];
     with(object, |key, value| {
         let is_id = id_key.is_some_and(|id_key| id_key == key);
         let is_reference = references.iter().any(|names| config.names(*names).iter().any(|known| known == key));
@@ -145,8 +191,9 @@ fn moved_edge<'a>(sheet: &Plant<'a>, edge: u32, name: &str) -> Datum<'a> {
     let is_reference = |key: &str| {
         [Names::Segment, Names::Line].iter().any(|names| config.names(*names).iter().any(|known| known == key))
     };
+    let is_id = |key: &str| config.names(Names::EdgeId).iter().any(|known| known == key);
     with(sheet.edge(edge), |key, value| match key {
-        "id" => Some(Datum::Text(format!("{name}#{}", convert::to_text(value)))),
+        key if is_id(key) => Some(Datum::Text(format!("{name}#{}", convert::to_text(value)))),
         key if is_end(key) => match value {
             Value::Object(_) => sheet.field(value, Names::EndpointId).and_then(|id| moved_id(sheet, id, name)),
             id => moved_id(sheet, id, name),
@@ -156,16 +203,18 @@ fn moved_edge<'a>(sheet: &Plant<'a>, edge: u32, name: &str) -> Datum<'a> {
     })
 }
 
-/// The edge between two connectors.
-fn joint<'a>(from: &str, to: &str, number: usize) -> Datum<'a> {
+/// The edge between two connectors, in the words of a config.
+fn joint<'a>(config: &TopologyConfig, from: &str, to: &str, number: usize) -> Datum<'a> {
+    let first = |names: Names| config.names(names).first().cloned().unwrap_or_default();
+    let [from_key, to_key] = config.endpoints().first().cloned().unwrap_or_default();
     let fields = [
-        ("id", format!("joint#{number}")),
-        ("edge_type", "physically_connected_to".into()),
-        ("edge_classification", "off_page_connection".into()),
-        ("from", from.into()),
-        ("to", to.into()),
+        (first(Names::EdgeId), format!("joint#{number}")),
+        (first(Names::EdgeKind), first(Names::Flow)),
+        (first(Names::EdgeClass), "off_page_connection".into()),
+        (from_key, from.into()),
+        (to_key, to.into()),
     ];
-    Datum::Map(fields.into_iter().map(|(key, text)| (key.to_owned(), Datum::Text(text))).collect())
+    Datum::Map(fields.into_iter().map(|(key, text)| (key, Datum::Text(text))).collect())
 }
 
 fn connectors(sheets: &[Plant<'_>]) -> Vec<Connector> {
@@ -173,18 +222,15 @@ fn connectors(sheets: &[Plant<'_>]) -> Vec<Connector> {
     for (sheet, plant) in sheets.iter().enumerate() {
         let topology = &plant.topology;
         for node in (0..topology.node_count() as u32).filter(|node| topology.roles[*node as usize] == Role::OffPage) {
-            let object = plant.node(node).as_object();
-            let link = object.and_then(|object| object.get("cross_page")?.as_object()).or(object);
-            let text =
-                |key: &str| link.and_then(|link| link.get(key)).filter(|value| !value.is_null()).map(convert::to_text);
+            let text = |names: Names| plant.cross_page(node, names).map(convert::to_text);
             let degree = |dir: Dir| topology.table(Over::Flow, dir).degree(node);
             connectors.push(Connector {
                 sheet,
                 node,
                 persistent_id: plant.of_node(node, Names::PersistentId).map(convert::to_text),
-                linked: text("linked_persistent_id"),
-                drawing: text("drawing_name"),
-                label: text("link_label"),
+                linked: text(Names::CrossPagePartner),
+                drawing: text(Names::CrossPageDrawing),
+                label: text(Names::CrossPageLabel),
                 // What flows from a connector into the sheet has come in.
                 enters: match (degree(Dir::Down), degree(Dir::Up)) {
                     (0, 0) => None,
@@ -201,7 +247,7 @@ fn connectors(sheets: &[Plant<'_>]) -> Vec<Connector> {
 /// By connector: those that it may be joined to, and by what.
 fn partners(
     connectors: &[Connector],
-    names: &[[Option<&str>; 2]],
+    names: &[[Option<&str>; 3]],
     by: JoinBy,
     pay: Pay<'_>,
 ) -> Result<Vec<Vec<(usize, &'static str)>>> {
@@ -270,7 +316,7 @@ fn may_meet(a: &Connector, b: &Connector) -> bool {
 }
 
 /// Whether two connectors name the drawings of each other.
-fn name_each_other(a: &Connector, b: &Connector, names: &[[Option<&str>; 2]]) -> bool {
+fn name_each_other(a: &Connector, b: &Connector, names: &[[Option<&str>; 3]]) -> bool {
     let names_sheet = |a: &Connector, b: &Connector| {
         let is_sheet = |drawing: &String| names[b.sheet].iter().flatten().any(|name| bare(name) == bare(drawing));
         a.drawing.as_ref().is_some_and(is_sheet)

@@ -96,11 +96,7 @@ impl<'p, 'a> Context<'p, 'a> {
         let plant = self.plant;
         let topology = &plant.topology;
         let tag = |node: Option<NodeId>| Datum::text(node.and_then(|node| plant.tag(node)));
-        let cross_page = |key: &str| {
-            Datum::value(
-                plant.node(node).as_object().and_then(|object| object.get("cross_page")?.as_object()?.get(key)),
-            )
-        };
+        let cross_page = |names: Names| Datum::value(plant.cross_page(node, names));
         match column {
             "id" => Datum::Value(plant.id(node)),
             "tag" => Datum::text(plant.tag(node)),
@@ -116,14 +112,17 @@ impl<'p, 'a> Context<'p, 'a> {
             "attached_to" => Datum::Text(self.names(attached_to(plant, node)).join(", ")),
             "normal_position" => Datum::value(plant.of_node(node, Names::NormalPosition)),
             "fail_action" => Datum::value(plant.of_node(node, Names::FailAction)),
-            "variable" => {
-                plant.tag(node).and_then(Tag::parse).as_ref().and_then(variable).map_or(Datum::Null, Datum::Word)
-            }
+            "variable" => plant
+                .tag(node)
+                .and_then(Tag::parse_letters)
+                .as_ref()
+                .and_then(variable)
+                .map_or(Datum::Null, Datum::Word),
             "loop" => Datum::text(self.loops.get(&node).cloned()),
             "direction" => Datum::Word(direction(plant, node)),
-            "drawing" => cross_page("drawing_name"),
-            "label" => cross_page("link_label"),
-            "partner" => cross_page("linked_persistent_id"),
+            "drawing" => cross_page(Names::CrossPageDrawing),
+            "label" => cross_page(Names::CrossPageLabel),
+            "partner" => cross_page(Names::CrossPagePartner),
             _ => Datum::Null,
         }
     }

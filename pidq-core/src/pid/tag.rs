@@ -75,6 +75,13 @@ pub(crate) struct Tag {
 }
 
 impl Tag {
+    /// A tag, or letters alone: some exporters write `LT` and put the number elsewhere.
+    pub fn parse_letters(text: &str) -> Option<Tag> {
+        const MOST: usize = 5;
+        let is_letters = (1..=MOST).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_uppercase());
+        Tag::parse(text).or_else(|| is_letters.then(|| Tag { letters: text.into(), ..Tag::default() }))
+    }
+
     /// `20-FIC-101A`: an area before, letters, a number, and what distinguishes equals. Nothing without letters and a
     /// number.
     pub fn parse(text: &str) -> Option<Tag> {
