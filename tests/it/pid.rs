@@ -173,9 +173,15 @@ fn a_bypass_is_a_second_way_around() {
     check_graph(
         plant,
         r#"bypasses("CV-1") | map([.from.id, .to.id, .valves | map(.id)])"#,
-        r#"[["V-1","V-2",["V-1","V-3","V-2"]]]"#,
+        r#"[["J-1","J-2",["V-3"]]]"#,
     );
     check_graph("T-1 → V-1 → T-2", r#"bypasses("V-1")"#, "[]");
+    check_graph("T-1 → V-1 → S-1 → V-1", r#"bypasses("V-1")"#, "[]");
+    check_graph(
+        "J-1 → V-1 → J-2; J-1 → V-2 → J-2",
+        r#"bypasses("V-1") | map(.nodes | map(.id))"#,
+        r#"[["J-1","V-2","J-2"]]"#,
+    );
     check_graph(plant, "cutPoints() | map(.id)", r#"["J-1","J-2"]"#);
 }
 
@@ -211,6 +217,59 @@ fn a_review_is_cut_at_equipment() {
 fn loops_say_what_they_lack() {
     check_graph("I-1", "loops() | map([.loop, .closed])", r#"[["I-1",false]]"#);
     check_graph("T-1 → CV-1 → T-2", "loops()", "[]");
+}
+
+#[test]
+fn a_loop_is_no_instrument_whatever_its_class_is_called() {
+    let plant = r#"{"nodes": [{"id": "L", "tag": "LIC-1", "node_type": "loop", "class": "instrument_loop"},
+        {"id": "T", "tag": "LT", "class": "instrument"}], "edges": [{"from": "L", "to": "T", "type": "has_a"}]}"#;
+    let ask = |query: &str| {
+        let graph = Graph::from_json(plant).expect("JSON");
+        Query::parse(query).and_then(|query| query.to_json(&graph, Limits::default())).expect("an answer")
+    };
+    assert_eq!(ask("instrumentIndex() | map([.id, .variable, .loop])"), r#"[["T","level","LIC-1"]]"#);
+    assert_eq!(ask("loops() | map([.loop, .sensors | map(.id)])"), r#"[["LIC-1",["T"]]]"#);
+}
+
+#[test]
+fn sheets_are_joined_in_the_words_of_their_own() {
+    let sheet = |number: &str, title: &str, partner: &str, nodes: &str, ends: [&str; 2]| {
+        let topology = r#"{"flow_kinds": ["Rohr"], "edge_kind": ["Art"], "endpoints": [["von", "nach"]],
+            "cross_page": {"field": "Verweis", "drawing": "Blatt", "label": "Marke"}, "drawing_number": "Nummer"}"#;
+        format!(
+            r#"{{"pid_graph": {{"nodes": [{nodes}, {{"id": "X", "class": "off_page_connector",
+            "Verweis": {{"Blatt": "{partner}", "Marke": "A-1"}}}}],
+            "edges": [{{"id": "r", "Art": "Rohr", "von": "{}", "nach": "{}"}}],
+            "metadata": {{"drawing_name": "{title}", "Nummer": "{number}", "topology": {topology}}}}}}}"#,
+            ends[0], ends[1],
+        )
+    };
+    let first = sheet("10-1", "Speisung, Blatt eins", "10-2", r#"{"id": "P", "class": "pump"}"#, ["P", "X"]);
+    let second = sheet("10-2", "Lager", "10-1", r#"{"id": "T", "class": "tank"}"#, ["X", "T"]);
+    let sheets = [first, second].map(|sheet| Graph::from_json(sheet).expect("JSON"));
+    let joined = join_sheets(&[&sheets[0], &sheets[1]], JoinBy::Any).expect("both are drawings");
+    let joined = Graph::from_json(joined).expect("JSON");
+    let ask = |query: &str| Query::parse(query).and_then(|query| query.to_json(&joined, Limits::default()));
+    assert_eq!(ask(r#"downstream("10-1#P") | map(.id)"#).expect("an answer"), r#"["10-1#X","10-2#X","10-2#T"]"#);
+    assert_eq!(
+        ask("graph().metadata | pick(.drawing_name, .job_id, .schema_version, .change_version, .other_topologies)")
+            .expect("an answer"),
+        r#"{"drawing_name":"Speisung, Blatt eins + Lager","job_id":"10-1~10-2","schema_version":"1.0.0","change_version":"1","other_topologies":[]}"#
+    );
+    assert_eq!(ask("validate({rules: \"G05\"})").expect("an answer"), "[]");
+}
+
+#[test]
+fn a_word_that_is_unknown_once_is_not_counted() {
+    let plant = r#"{"nodes": [{"id": 1, "class": "gadget"}, {"id": 2, "class": "widget"}, {"id": 3, "class": "widget"}],
+        "edges": [{"from": 1, "to": 2}, {"from": 2, "to": 3}]}"#;
+    let graph = Graph::from_json(plant).expect("JSON");
+    let messages = Query::parse(r#"validate({rules: "G042"}) | map(.message)"#)
+        .and_then(|query| query.to_json(&graph, Limits::default()));
+    assert_eq!(
+        messages.expect("findings"),
+        r#"["the class `gadget` is unknown","the class `widget` is unknown (2 times)"]"#
+    );
 }
 
 #[test]

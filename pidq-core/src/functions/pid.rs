@@ -53,7 +53,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "bypasses",
         params: &[Param::query("items").optional()],
-        summary: "The ways around an item, from what feeds it to what it feeds, with the valves on them.",
+        summary: "The ways around an item, from where its line branches before it to where it branches after it.",
         example: r#"bypasses("FV-101") => []"#,
         body: Body::Piped(|cx, input, args| {
             let (ask, items) = about(cx, input, args)?;

@@ -86,11 +86,11 @@ fn name_of(plant: &Plant<'_>, node: NodeId, members: &[NodeId]) -> String {
 pub(crate) fn row<'a>(plant: &Plant<'a>, found: &Loop, pay: Pay<'_>) -> Result<Vec<Datum<'a>>> {
     let topology = &plant.topology;
     pay(1 + found.members.len() as u64)?;
-    let finals = final_elements(plant, &found.members);
+    let finals = final_elements(plant, &found.members, pay)?;
     let is_part = |node: &NodeId| topology.roles[*node as usize] == Role::Instrument && !finals.contains(node);
     let instruments: Vec<NodeId> = found.members.iter().copied().filter(is_part).collect();
     let (sensors, functions): (Vec<NodeId>, Vec<NodeId>) = instruments.iter().partition(|node| senses(plant, **node));
-    let points = sensing_points(plant, &sensors);
+    let points = sensing_points(plant, &sensors, pay)?;
     let signals = signals(plant, &found.members, &finals, pay)?;
     let edges = finals.iter().flat_map(|node| topology.table(Over::Flow, Dir::Both).edges(*node).iter().copied());
     let lines = sections::names_of(plant, edges, Names::Line);
@@ -134,12 +134,12 @@ fn senses(plant: &Plant<'_>, node: NodeId) -> bool {
     if classes.any(|class| WORDS.iter().any(|word| class.contains(word))) {
         return true;
     }
-    let letters = plant.tag(node).and_then(Tag::parse).map(|tag| tag.split().1).unwrap_or_default();
+    let letters = plant.tag(node).and_then(Tag::parse_letters).map(|tag| tag.split().1).unwrap_or_default();
     letters.iter().any(|letter| matches!(letter, 'T' | 'E'))
 }
 
 /// The valves that are members, or that members act on by way of signals and actuators.
-fn final_elements(plant: &Plant<'_>, members: &[NodeId]) -> Vec<NodeId> {
+fn final_elements(plant: &Plant<'_>, members: &[NodeId], pay: Pay<'_>) -> Result<Vec<NodeId>> {
     const FAR: u32 = 3;
     let topology = &plant.topology;
     let acts = |edge: EdgeId| {
@@ -158,7 +158,9 @@ fn final_elements(plant: &Plant<'_>, members: &[NodeId]) -> Vec<NodeId> {
         if is_final(node) || depth == FAR {
             continue;
         }
-        for (next, edge) in topology.table(Over::All, Dir::Down).arcs(node) {
+        let table = topology.table(Over::All, Dir::Down);
+        pay(1 + table.degree(node) as u64)?;
+        for (next, edge) in table.arcs(node) {
             let is_on_the_way = is_final(next) || topology.flow_degree(next) == 0;
             if acts(edge) && is_on_the_way && seen.insert(next) {
                 queue.push((next, depth + 1));
@@ -167,14 +169,15 @@ fn final_elements(plant: &Plant<'_>, members: &[NodeId]) -> Vec<NodeId> {
     }
     let mut finals: Vec<NodeId> = queue.into_iter().map(|(node, _)| node).filter(|node| is_final(*node)).collect();
     finals.sort_unstable();
-    finals
+    Ok(finals)
 }
 
 /// Where sensors sit: what they are located in, or what signals come from that is no instrument.
-fn sensing_points(plant: &Plant<'_>, sensors: &[NodeId]) -> Vec<NodeId> {
+fn sensing_points(plant: &Plant<'_>, sensors: &[NodeId], pay: Pay<'_>) -> Result<Vec<NodeId>> {
     let topology = &plant.topology;
     let mut points = Vec::new();
     for sensor in sensors {
+        pay(1 + topology.table(Over::All, Dir::Both).degree(*sensor) as u64)?;
         let located = topology
             .table(Over::All, Dir::Down)
             .arcs(*sensor)
@@ -186,7 +189,7 @@ fn sensing_points(plant: &Plant<'_>, sensors: &[NodeId]) -> Vec<NodeId> {
     }
     points.sort_unstable();
     points.dedup();
-    points
+    Ok(points)
 }
 
 /// The signals between the parts of a loop, from the sensor on.
@@ -196,6 +199,7 @@ fn signals(plant: &Plant<'_>, members: &[NodeId], finals: &[NodeId], pay: Pay<'_
     let table = topology.table(Over::All, Dir::Down);
     let mut edges = Vec::new();
     for part in &parts {
+        pay(1 + table.degree(*part) as u64)?;
         let inner = table
             .arcs(*part)
             .filter(|(next, edge)| parts.contains(next) && topology.links[*edge as usize].has(Link::SIGNAL));

@@ -76,7 +76,8 @@ pub(crate) fn cut_points<'a>(plant: &Plant<'a>, pay: Pay<'_>) -> Result<Datum<'a
     Ok(Datum::Nodes(nodes))
 }
 
-/// The ways around some items: from what feeds one to what it feeds, not through it and not through equipment.
+/// The ways around some items: from where its line last branches before it to where it branches next, not by that line
+/// and not through equipment.
 pub(crate) fn bypasses<'a>(plant: &Plant<'a>, items: &[NodeId], pay: Pay<'_>) -> Result<Datum<'a>> {
     const KEYS: &[&str] = &["item", "from", "to", "nodes", "edges", "valves"];
     let topology = &plant.topology;
@@ -85,8 +86,13 @@ pub(crate) fn bypasses<'a>(plant: &Plant<'a>, items: &[NodeId], pay: Pay<'_>) ->
         let before = topology.table(Over::Flow, Dir::Up).nodes(*item);
         let after = topology.table(Over::Flow, Dir::Down).nodes(*item);
         let pairs = before.iter().flat_map(|from| after.iter().map(move |to| (*from, *to)));
-        for (from, to) in pairs.filter(|(from, to)| from != to) {
-            let avoided: HashSet<NodeId> = [*item].into_iter().collect();
+        for (from, to) in pairs {
+            let mut avoided: HashSet<NodeId> = [*item].into_iter().collect();
+            let from = branching(topology, from, &mut avoided, pay)?;
+            let to = branching(topology, to, &mut avoided, pay)?;
+            if from == to {
+                continue;
+            }
             let mut fence = Fence { pay, ends: &HashSet::new(), avoided: &avoided };
             let reach = walk::reach(topology, &[from], &[to], &rules(Dir::Both, Pass::None), &mut fence)?;
             let targets = reach.mark(&[to]);
@@ -101,6 +107,22 @@ pub(crate) fn bypasses<'a>(plant: &Plant<'a>, items: &[NodeId], pay: Pay<'_>) ->
         }
     }
     Ok(Datum::Table(KEYS, rows))
+}
+
+/// The first item from a node on at which a line branches or ends; those before it are added to what was passed.
+fn branching(topology: &Topology, node: NodeId, passed: &mut HashSet<NodeId>, pay: Pay<'_>) -> Result<NodeId> {
+    let table = topology.table(Over::Flow, Dir::Both);
+    let mut node = node;
+    loop {
+        pay(1)?;
+        let is_junction = topology.roles[node as usize] == Role::Junction;
+        let is_inner = table.degree(node) == 2 && !topology.is_equipment(node) && !is_junction;
+        let next = table.nodes(node).iter().copied().find(|next| !passed.contains(next));
+        match next.filter(|_| is_inner) {
+            Some(next) if passed.insert(node) => node = next,
+            _ => return Ok(node),
+        }
+    }
 }
 
 /// The parts of the plant in which something flows in circles: their items, their equipment, and the edges that lead
