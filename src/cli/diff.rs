@@ -6,8 +6,9 @@ use clap::{Args, ValueEnum};
 use pidq::{DiffOptions, Graph, Value};
 use pidq_formats::marked;
 
+use super::budget::LimitOptions;
 use super::drawing::{self, Shape, field, items};
-use super::failure::{self, Failure, Result, Status};
+use super::failure::{self, Result, Status};
 use super::table;
 
 const EXAMPLES: &str = "\
@@ -47,6 +48,9 @@ pub struct Options {
     /// Items that moved no further than this have not moved
     #[arg(long, value_name = "DISTANCE", default_value_t = 0.0, allow_negative_numbers = true, value_parser = distance)]
     tolerance: f64,
+
+    #[command(flatten)]
+    limits: LimitOptions,
 }
 
 #[derive(Clone, Copy, Default, ValueEnum)]
@@ -81,8 +85,8 @@ impl Options {
         let (old, new) = (drawing::open_with_graph(&self.old)?, drawing::open_with_graph(&self.new)?);
         let how =
             DiffOptions { identity: self.identity.clone(), ignore: self.ignore.clone(), tolerance: self.tolerance };
-        let refused = |error| Failure::Input(error, self.new.display().to_string());
-        drawing::answer(pidq::diff(&old, &new, &how).map_err(refused)?)
+        let refused = |error| drawing::refused(error, &self.new, "diff");
+        drawing::answer(self.limits.within(|limits| pidq::diff(&old, &new, &how, limits)).map_err(refused)?)
     }
 }
 
@@ -106,10 +110,16 @@ const KINDS: &[Kind] = &[
         word: "moved",
         tell: |row| [item(row), format!("by {}, {}", text(row, "dx"), text(row, "dy"))],
     },
+    Kind { list: "renamed", word: "renamed", tell: |row| [text(row, "tag"), step(row)] },
     Kind { list: "retagged", word: "retagged", tell: |row| [text(row, "id"), step(row)] },
     Kind { list: "rewired", word: "rewired", tell: |row| [item(row), format!("{}: {}", text(row, "side"), step(row))] },
     Kind { list: "edges_added", word: "edge added", tell: |edge| [ends(edge), class(edge)] },
     Kind { list: "edges_removed", word: "edge removed", tell: |edge| [ends(edge), class(edge)] },
+    Kind {
+        list: "edges_changed",
+        word: "edge changed",
+        tell: |row| [ends(row), format!("{}: {}", text(row, "field"), step(row))],
+    },
 ];
 
 /// A line for each change, and on the standard error how many there are.
@@ -168,8 +178,9 @@ fn step(row: Value<'_>) -> String {
 /// The ids that an edge joins, which may be written as whole nodes.
 fn ends(edge: Value<'_>) -> String {
     let end = |key: &str| marked(field(edge, key)).into_iter().next().map(|id| table::clean(&id));
-    match (end("from"), end("to")) {
-        (Some(from), Some(to)) => format!("{from} -> {to}"),
-        _ => item(edge),
+    let pairs = pidq::vocabulary::ENDPOINTS.iter();
+    match pairs.filter_map(|[from, to]| Some((end(from)?, end(to)?))).next() {
+        Some((from, to)) => format!("{from} -> {to}"),
+        None => item(edge),
     }
 }

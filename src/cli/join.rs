@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use pidq::{Graph, JoinBy, Value};
 
+use super::budget::LimitOptions;
 use super::drawing::{self, field, items};
 use super::failure::{self, Failure, Result, Status};
 use super::{import, table};
@@ -16,7 +17,7 @@ Examples:
   pidq join drawings/*.xml --by label -o plant.json
   pidq join unit-1.json unit-2.json -o - | pidq query '.pid_graph.metadata.joined.unmatched'
 
-Ids become `drawing#id`. Nothing is guessed: connectors without a partner, and those with several, are told and listed in
+Ids become `drawing#id`, with the number of the drawing where it has one. Nothing is guessed: connectors without a partner, and those with several, are told and listed in
 `metadata.joined`.";
 
 #[derive(Args)]
@@ -33,6 +34,9 @@ pub struct Options {
     /// Where the drawing goes; without it, to the standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+
+    #[command(flatten)]
+    limits: LimitOptions,
 }
 
 #[derive(Clone, Copy, Default, ValueEnum)]
@@ -63,8 +67,9 @@ pub fn run(options: &Options) -> Result {
     output.map_or(Ok(()), |output| spare_the_sheets(output, &options.sheets))?;
     let sheets = options.sheets.iter().map(|path| drawing::open_with_graph(path)).collect::<Result<Vec<Graph>>>()?;
     let sheets: Vec<&Graph> = sheets.iter().collect();
-    let refused = |error| Failure::Input(error, "the sheets".into());
-    let joined = drawing::answer(pidq::join_sheets(&sheets, options.by.what()).map_err(refused)?)?;
+    let refused = |error| drawing::refused(error, Path::new("the sheets"), "joinSheets");
+    let joined = options.limits.within(|limits| pidq::join_sheets(&sheets, options.by.what(), limits));
+    let joined = drawing::answer(joined.map_err(refused)?)?;
     let text = format!("{}\n", joined.source());
     match output {
         Some(path) => import::write(path, text.as_bytes())?,

@@ -47,8 +47,8 @@ fn revised() -> String {
 fn the_exit_status_of_diff_says_whether_drawings_differ() {
     let folder = folder("diff");
     let (old, new) = (file(&folder, "old.json", OLD), file(&folder, "new.json", &revised()));
-    let equal = "{\"added\":[],\"removed\":[],\"changed\":[],\"moved\":[],\"retagged\":[],\"rewired\":[],\
-                 \"edges_added\":[],\"edges_removed\":[],\"equal\":true}\n";
+    let equal = "{\"added\":[],\"removed\":[],\"changed\":[],\"moved\":[],\"renamed\":[],\"retagged\":[],\
+                 \"rewired\":[],\"edges_added\":[],\"edges_removed\":[],\"edges_changed\":[],\"equal\":true}\n";
     check(&["diff", "-c", &old, &old], "", equal, 0);
     check(&["diff", "-c", "-", &old], OLD, equal, 0);
     check(&["diff", "--format", "text", &old, &old], "", "", 0);
@@ -91,6 +91,8 @@ fn what_is_compared_can_be_chosen() {
     let renamed = file(&folder, "renamed.json", &OLD.replace("\"n1\"", "\"m1\""));
     check(&["diff", "--identity", "tag", "--format", "text", &old, &renamed], "", "", 0);
     assert_eq!(pidq(&["diff", "--identity", "id", &old, &renamed], "").status.code(), Some(1));
+    check(&["diff", "--format", "text", &old, &renamed], "", "renamed  T-1  \"n1\" -> \"m1\"\n", 1);
+    check_error(&["diff", "--limits", "fuel=3", &old, &moved], "", "PQ4001", 5);
 }
 
 #[test]

@@ -247,7 +247,7 @@ fn sheets_are_joined_in_the_words_of_their_own() {
     let first = sheet("10-1", "Speisung, Blatt eins", "10-2", r#"{"id": "P", "class": "pump"}"#, ["P", "X"]);
     let second = sheet("10-2", "Lager", "10-1", r#"{"id": "T", "class": "tank"}"#, ["X", "T"]);
     let sheets = [first, second].map(|sheet| Graph::from_json(sheet).expect("JSON"));
-    let joined = join_sheets(&[&sheets[0], &sheets[1]], JoinBy::Any).expect("both are drawings");
+    let joined = join_sheets(&[&sheets[0], &sheets[1]], JoinBy::Any, Limits::default()).expect("both are drawings");
     let joined = Graph::from_json(joined).expect("JSON");
     let ask = |query: &str| Query::parse(query).and_then(|query| query.to_json(&joined, Limits::default()));
     assert_eq!(ask(r#"downstream("10-1#P") | map(.id)"#).expect("an answer"), r#"["10-1#X","10-2#X","10-2#T"]"#);
@@ -309,7 +309,8 @@ fn revisions_differ_in_what_changed() {
     let old = Graph::from_json(drawing("T-1 → V-1(closed) → P-1 → T-2; S-9 → T-1")).expect("JSON");
     let new = Graph::from_json(drawing("T-1 → V-1(open) → V-2 → P-1 → T-2")).expect("JSON");
     let changes: serde_json::Value =
-        serde_json::from_str(&diff(&old, &new, &DiffOptions::default()).expect("both are drawings")).expect("JSON");
+        serde_json::from_str(&diff(&old, &new, &DiffOptions::default(), Limits::default()).expect("both are drawings"))
+            .expect("JSON");
     let ids =
         |list: &str| changes[list].as_array().expect(list).iter().map(|row| row["id"].clone()).collect::<Vec<_>>();
     assert_eq!(ids("added"), ["V-2"]);
@@ -320,9 +321,108 @@ fn revisions_differ_in_what_changed() {
     );
     assert_eq!(ids("rewired"), ["T-1", "V-1", "P-1"]);
     assert_eq!((ids("edges_added").len(), ids("edges_removed").len()), (2, 2));
-    let same = diff(&old, &old, &DiffOptions::default()).expect("a drawing");
+    let same = diff(&old, &old, &DiffOptions::default(), Limits::default()).expect("a drawing");
     assert!(same.ends_with(r#""equal":true}"#), "{same}");
     check_graph("T-1 → V-1", r#"diff($root, $root).equal"#, "true");
+}
+
+/// What `diff` lists of two documents under a name.
+fn check_changes(old: &str, new: &str, list: &str, expected: &str) {
+    let [old, new] = [old, new].map(|text| Graph::from_json(text).expect("JSON"));
+    let changes = diff(&old, &new, &DiffOptions::default(), Limits::default()).expect("both are drawings");
+    let changes: serde_json::Value = serde_json::from_str(&changes).expect("JSON");
+    assert_eq!(changes[list].to_string(), expected, "`{list}` of {changes}");
+    assert_eq!(changes["equal"], expected == "[]", "{changes}");
+}
+
+#[test]
+fn a_pipe_that_changed_is_a_change() {
+    let plant = |pipe: &str| {
+        format!(
+            r#"{{"nodes": [{{"id": "a"}}, {{"id": "b"}}], "edges": [{{"id": "e", "from": "a", "to": "b"{pipe}}}]}}"#
+        )
+    };
+    check_changes(
+        &plant(r#", "nominal_diameter": 100, "line": "L-1""#),
+        &plant(r#", "nominal_diameter": 80, "line": "L-1", "orig_from_x": 7"#),
+        "edges_changed",
+        r#"[{"id":"e","from":"a","to":"b","field":"nominal_diameter","before":100,"after":80}]"#,
+    );
+    check_changes(
+        &plant(""),
+        &plant(r#", "direction": "unknown""#),
+        "edges_changed",
+        r#"[{"id":"e","from":"a","to":"b","field":"direction","before":null,"after":"unknown"}]"#,
+    );
+    let turned =
+        r#"{"nodes": [{"id": "a"}, {"id": "b"}], "edges": [{"from": "b", "to": "a", "direction": "backward"}]}"#;
+    check_changes(&plant(""), turned, "edges_changed", "[]");
+    let parallel = |first: &str, second: &str| {
+        let edge = |id: &str| format!(r#"{{"id": "{id}", "from": "a", "to": "b", "line": "{id}"}}"#);
+        format!(r#"{{"nodes": [{{"id": "a"}}, {{"id": "b"}}], "edges": [{}, {}]}}"#, edge(first), edge(second))
+    };
+    check_changes(&parallel("e", "f"), &parallel("f", "e"), "edges_changed", "[]");
+}
+
+#[test]
+fn an_item_that_got_another_id_is_renamed() {
+    let plant = |id: &str| {
+        format!(
+            r#"{{"nodes": [{{"id": "{id}", "tag": "P-1", "persistent_id": "x"}}, {{"id": "N", "parent_id": "{id}"}}],
+            "edges": [{{"from": "{id}", "to": "N"}}]}}"#
+        )
+    };
+    check_changes(&plant("1"), &plant("2"), "renamed", r#"[{"tag":"P-1","before":"1","after":"2"}]"#);
+    for list in ["changed", "rewired", "edges_added", "edges_changed"] {
+        let [old, new] = [plant("1"), plant("2")].map(|text| Graph::from_json(text).expect("JSON"));
+        let changes = diff(&old, &new, &DiffOptions::default(), Limits::default()).expect("both are drawings");
+        assert!(changes.contains(&format!("\"{list}\":[]")), "what names it goes with it: {changes}");
+    }
+}
+
+#[test]
+fn attributes_are_compared_by_name_language_place_and_unit() {
+    let plant = |attributes: &str| format!(r#"{{"nodes": [{{"id": 1, "attributes": [{attributes}]}}], "edges": []}}"#);
+    let twice = r#"{"name": "note", "value": 1}, {"name": "note", "value": 2}"#;
+    check_changes(&plant(twice), &plant(twice), "changed", "[]");
+    check_changes(
+        &plant(r#"{"name": "p", "value": 16, "unit": "barg"}"#),
+        &plant(r#"{"name": "p", "value": 16, "unit": "psi"}"#),
+        "changed",
+        r#"[{"id":1,"tag":null,"field":"attributes.p unit","before":"barg","after":"psi"}]"#,
+    );
+    let ports = |x: u8, size: u8| format!(r#"{{"nodes": [{{"id": 1, "ports": [{{"x": {x}, "dn": {size}}}]}}]}}"#);
+    check_changes(&ports(1, 50), &ports(2, 50), "changed", "[]");
+    check_changes(
+        &ports(1, 50),
+        &ports(1, 80),
+        "changed",
+        r#"[{"id":1,"tag":null,"field":"ports","before":[{"x":1,"dn":50}],"after":[{"x":1,"dn":80}]}]"#,
+    );
+}
+
+#[test]
+fn a_drawing_equals_itself_whatever_is_wrong_with_it() {
+    let odd = r#"{"nodes": [{"id": 1}, {"id": 1}, {}, {}, 7, {"id": 1, "tag": "a"}],
+        "edges": [{"from": 1, "to": 9}, {"from": 1, "to": 1}, {}, 5]}"#;
+    check_changes(odd, odd, "added", "[]");
+}
+
+#[test]
+fn comparing_and_joining_keep_to_limits() {
+    let graph = Graph::from_json(drawing("T-1 → V-1 → P-1 → V-2 → T-2")).expect("JSON");
+    let code =
+        |limits: Limits<'_>| diff(&graph, &graph, &DiffOptions::default(), limits).err().map(|error| error.code());
+    assert_eq!(code(Limits { fuel: 10, ..Limits::default() }), Some(pidq::error::Code::OutOfFuel));
+    let joined =
+        |limits: Limits<'_>| join_sheets(&[&graph, &graph], JoinBy::Any, limits).err().map(|error| error.code());
+    assert_eq!(joined(Limits { fuel: 10, ..Limits::default() }), Some(pidq::error::Code::OutOfFuel));
+    assert_eq!(joined(Limits { output: 99, ..Limits::default() }), Some(pidq::error::Code::OutputTooLarge));
+    let cancel = pidq::Cancel::default();
+    cancel.time_out();
+    let large = Graph::from_json(drawing(&(0..400).map(|at| format!("S-{at}; ")).collect::<String>())).expect("JSON");
+    let late = diff(&large, &large, &DiffOptions::default(), Limits { cancel: Some(&cancel), ..Limits::default() });
+    assert_eq!(late.err().map(|error| error.code()), Some(pidq::error::Code::OutOfTime));
 }
 
 #[test]
@@ -336,7 +436,7 @@ fn sheets_are_joined_where_connectors_name_each_other() {
     let one = Graph::from_json(sheet("1", "2", "80-ME-48121-S1A", r#"{"from":"t","to":"x"}"#)).expect("JSON");
     let two = Graph::from_json(sheet("2", "1", "80ME48121S1A", r#"{"from":"x","to":"t"}"#)).expect("JSON");
     let three = Graph::from_json(sheet("3", "1", "other", r#"{"from":"x","to":"t"}"#)).expect("JSON");
-    let joined = join_sheets(&[&one, &two, &three], JoinBy::Any).expect("drawings");
+    let joined = join_sheets(&[&one, &two, &three], JoinBy::Any, Limits::default()).expect("drawings");
     let graph = Graph::from_json(joined).expect("JSON");
     let ask =
         |query: &str| Query::parse(query).and_then(|query| query.to_json(&graph, Limits::default())).expect(query);
@@ -346,9 +446,9 @@ fn sheets_are_joined_where_connectors_name_each_other() {
         r##"[[["1#x","2#x"]],["3#x"]]"##
     );
     let backward = Graph::from_json(sheet("2", "1", "80ME48121S1A", r#"{"from":"t","to":"x"}"#)).expect("JSON");
-    let joined = join_sheets(&[&one, &backward], JoinBy::Any).expect("drawings");
+    let joined = join_sheets(&[&one, &backward], JoinBy::Any, Limits::default()).expect("drawings");
     assert!(joined.contains(r#""pairs":[]"#), "an out does not meet an out: {joined}");
-    assert!(join_sheets(&[], JoinBy::Any).is_err());
+    assert!(join_sheets(&[], JoinBy::Any, Limits::default()).is_err());
 }
 
 #[test]

@@ -1,7 +1,9 @@
 //! What changed between two revisions of a drawing.
 //!
 //! A node is the same if its identity says so: an id that survives revisions, else its id, else tag and class where
-//! both sides have them once. Nothing is guessed beyond that.
+//! both sides have them once; what has none of these, if it is the same word for word. Nothing is guessed beyond that.
+
+use std::collections::VecDeque;
 
 use hashbrown::{HashMap, HashSet};
 
@@ -12,7 +14,7 @@ use crate::graph::config::Names;
 use crate::graph::index::Key;
 use crate::graph::plant::Plant;
 use crate::graph::topology::{Dir, Link, Over};
-use crate::value::{Value, compare, write};
+use crate::value::{Array, Value, compare, write};
 
 /// How two revisions are compared.
 #[derive(Clone, Debug, Default)]
@@ -25,16 +27,47 @@ pub struct DiffOptions {
     pub tolerance: f64,
 }
 
-const RESULT: &[&str] =
-    &["added", "removed", "changed", "moved", "retagged", "rewired", "edges_added", "edges_removed", "equal"];
+const RESULT: &[&str] = &[
+    "added",
+    "removed",
+    "changed",
+    "moved",
+    "renamed",
+    "retagged",
+    "rewired",
+    "edges_added",
+    "edges_removed",
+    "edges_changed",
+    "equal",
+];
 const CHANGED: &[&str] = &["id", "tag", "field", "before", "after"];
 const MOVED: &[&str] = &["id", "tag", "dx", "dy"];
+const RENAMED: &[&str] = &["tag", "before", "after"];
 const RETAGGED: &[&str] = &["id", "before", "after"];
 const REWIRED: &[&str] = &["id", "tag", "side", "before", "after"];
+const EDGE_CHANGED: &[&str] = &["id", "from", "to", "field", "before", "after"];
 
-/// Fields that say where a node is drawn.
-const GEOMETRY: &[&str] =
-    &["orig_x", "orig_y", "orig_bbox_width", "orig_bbox_height", "bbox", "position", "x", "y", "rotation", "extent"];
+/// Fields that say where something is drawn.
+const GEOMETRY: &[&str] = &[
+    "orig_x",
+    "orig_y",
+    "orig_bbox_width",
+    "orig_bbox_height",
+    "bbox",
+    "position",
+    "x",
+    "y",
+    "rotation",
+    "extent",
+    "orig_from_x",
+    "orig_from_y",
+    "orig_to_x",
+    "orig_to_y",
+    "orig_path",
+];
+
+/// Fields of edges that say what edge it is, and so are not compared.
+const EDGE_PORTS: [&str; 2] = ["from_port", "to_port"];
 
 /// Which nodes of two revisions are the same.
 struct Pairs {
@@ -62,19 +95,30 @@ pub(crate) fn diff<'a>(old: &Plant<'a>, new: &Plant<'a>, options: &DiffOptions, 
         Datum::List(alone.map(|node| Datum::Value(plant.node(node))).collect())
     };
     let (added, removed) = (left(&pairs.old_of, new), left(&pairs.new_of, old));
-    let [mut changed, mut moved, mut retagged, mut rewired] = [vec![], vec![], vec![], vec![]];
+    let [mut changed, mut moved, mut renamed, mut retagged, mut rewired] = [const { Vec::new() }; 5];
+    let revisions = Revisions { old, new, pairs: &pairs, options };
     for (before, after) in pairs.both() {
-        compare_fields(old, new, (before, after), options, &mut changed, pay)?;
+        changed.extend(revisions.changes_of_node((before, after), pay)?);
         moved.extend(shift(old, new, (before, after), options.tolerance));
+        renamed.extend(revisions.rename((before, after)));
         retagged.extend(retag(old, new, (before, after)));
         rewire(old, new, (before, after), &pairs, &mut rewired, pay)?;
     }
-    let (edges_added, edges_removed) = compare_edges(old, new, &pairs, pay)?;
-    let lists = [&changed, &moved, &retagged, &rewired];
-    let is_equal = lists.iter().all(|list| list.is_empty())
-        && [&added, &removed, &edges_added, &edges_removed]
-            .iter()
-            .all(|list| matches!(list, Datum::List(list) if list.is_empty()));
+    let edges = compare_edges(old, new, &pairs, pay)?;
+    let mut edges_changed = Vec::new();
+    for pair in &edges.paired {
+        edges_changed.extend(revisions.changes_of_edge(*pair, pay)?);
+    }
+    let rows = [&changed, &moved, &renamed, &retagged, &rewired, &edges_changed];
+    let is_listed = |list: &Datum<'_>| matches!(list, Datum::List(list) if !list.is_empty());
+    let is_equal = rows.iter().all(|rows| rows.is_empty())
+        && !is_listed(&added)
+        && !is_listed(&removed)
+        && edges.added.is_empty()
+        && edges.removed.is_empty();
+    let values = |plant: &Plant<'a>, edges: &[EdgeId]| {
+        Datum::List(edges.iter().map(|edge| Datum::Value(plant.edge(*edge))).collect())
+    };
     Ok(Datum::Record(
         RESULT,
         vec![
@@ -82,10 +126,12 @@ pub(crate) fn diff<'a>(old: &Plant<'a>, new: &Plant<'a>, options: &DiffOptions, 
             removed,
             Datum::Table(CHANGED, changed),
             Datum::Table(MOVED, moved),
+            Datum::Table(RENAMED, renamed),
             Datum::Table(RETAGGED, retagged),
             Datum::Table(REWIRED, rewired),
-            edges_added,
-            edges_removed,
+            values(new, &edges.added),
+            values(old, &edges.removed),
+            Datum::Table(EDGE_CHANGED, edges_changed),
             Datum::Bool(is_equal),
         ],
     ))
@@ -127,7 +173,31 @@ fn pair(old: &Plant<'_>, new: &Plant<'_>, options: &DiffOptions, pay: Pay<'_>) -
         same.sort_unstable();
         same.into_iter().for_each(|(old, new)| pairs.join(old, new));
     }
+    if options.identity.is_none() {
+        pair_alike(old, new, &mut pairs, pay)?;
+    }
     Ok(pairs)
+}
+
+/// Pairs what nothing recognises, such as nodes that share an id, where both sides have it word for word.
+fn pair_alike(old: &Plant<'_>, new: &Plant<'_>, pairs: &mut Pairs, pay: Pay<'_>) -> Result<()> {
+    let mut alike: HashMap<String, VecDeque<NodeId>> = HashMap::new();
+    for node in (0..pairs.new_of.len() as u32).filter(|node| pairs.new_of[*node as usize] == NONE) {
+        let text = write::to_string(old.node(node));
+        pay(1 + text.len() as u64 / 64)?;
+        alike.entry(text).or_default().push_back(node);
+    }
+    for node in 0..pairs.old_of.len() as u32 {
+        if alike.is_empty() || pairs.old_of[node as usize] != NONE {
+            continue;
+        }
+        let text = write::to_string(new.node(node));
+        pay(1 + text.len() as u64 / 64)?;
+        if let Some(same) = alike.get_mut(&text).and_then(VecDeque::pop_front) {
+            pairs.join(same, node);
+        }
+    }
+    Ok(())
 }
 
 /// The identities that one unpaired node alone has.
@@ -142,13 +212,16 @@ fn alone<'a>(plant: &Plant<'a>, paired: &[NodeId], recognise: Recognise) -> Hash
     names
 }
 
-/// The fields of a node, with its attributes under their names and languages.
-fn fields<'a>(value: Value<'a>) -> Vec<(String, Value<'a>)> {
+/// A field and what it holds on a side.
+type Fields<'a> = Vec<(String, Value<'a>)>;
+
+/// The fields of a node or an edge, with its attributes under their names and languages.
+fn fields(value: Value<'_>) -> Fields<'_> {
     let Some(object) = value.as_object() else { return Vec::new() };
     let mut fields = Vec::new();
     for (key, value) in object.iter() {
         match (key, value) {
-            ("attributes", Value::Array(entries)) => fields.extend(entries.iter().filter_map(named)),
+            ("attributes", Value::Array(entries)) => add_entries(entries, &mut fields),
             ("attributes", Value::Object(entries)) => {
                 fields.extend(entries.iter().map(|(name, value)| (format!("attributes.{name}"), value)));
             }
@@ -158,52 +231,150 @@ fn fields<'a>(value: Value<'a>) -> Vec<(String, Value<'a>)> {
     fields
 }
 
-/// An entry of a list of attributes: its name, with its language where it has one, and its value.
-fn named(entry: Value<'_>) -> Option<(String, Value<'_>)> {
-    let entry = entry.as_object()?;
-    let name = entry.get("name")?.as_str()?;
-    let language = entry.get("language").and_then(Value::as_str).map(|language| format!("@{language}"));
-    Some((format!("attributes.{name}{}", language.unwrap_or_default()), entry.get("value").unwrap_or(Value::Null)))
+/// The entries of a list of attributes: each under its name, with its language where it has one and a number where the
+/// name comes again; its unit beside it.
+fn add_entries<'a>(entries: Array<'a>, fields: &mut Fields<'a>) {
+    let mut counts: HashMap<String, usize> = HashMap::new();
+    for entry in entries.iter().filter_map(Value::as_object) {
+        let Some(name) = entry.get("name").and_then(Value::as_str) else { continue };
+        let language = entry.get("language").and_then(Value::as_str).map(|language| format!("@{language}"));
+        let mut key = format!("attributes.{name}{}", language.unwrap_or_default());
+        let count = counts.entry(key.clone()).or_insert(0);
+        *count += 1;
+        if *count > 1 {
+            key = format!("{key}#{count}");
+        }
+        if let Some(unit) = ["unit", "units"].iter().find_map(|key| entry.get(key)).filter(|unit| !unit.is_null()) {
+            fields.push((format!("{key} unit"), unit));
+        }
+        fields.push((key, entry.get("value").unwrap_or(Value::Null)));
+    }
 }
 
-fn compare_fields<'a>(
-    old: &Plant<'a>,
-    new: &Plant<'a>,
-    (before, after): (NodeId, NodeId),
-    options: &DiffOptions,
-    changed: &mut Vec<Vec<Datum<'a>>>,
-    pay: Pay<'_>,
-) -> Result<()> {
-    let (old_fields, new_fields) = (fields(old.node(before)), fields(new.node(after)));
-    pay(1 + (old_fields.len() + new_fields.len()) as u64)?;
-    let config = &old.topology.config;
-    let is_compared = |name: &str| {
-        let bare = name.strip_prefix("attributes.").unwrap_or(name);
-        let is_special = GEOMETRY.contains(&name)
-            || config.names(Names::NodeId).iter().chain(config.names(Names::Tag)).any(|known| known == name);
-        !is_special && !options.ignore.iter().any(|ignored| ignored == name || ignored == bare)
-    };
-    let new_of: HashMap<&str, Value<'a>> = new_fields.iter().map(|(name, value)| (name.as_str(), *value)).collect();
-    let old_names: HashSet<&str> = old_fields.iter().map(|(name, _)| name.as_str()).collect();
-    let mut row = |name: &str, before_value: Datum<'a>, after_value: Datum<'a>| {
-        let id = Datum::Value(new.id(after));
-        changed.push(vec![id, Datum::text(new.tag(after)), Datum::Text(name.into()), before_value, after_value]);
-    };
-    for (name, value) in old_fields.iter().filter(|(name, _)| is_compared(name)) {
-        match new_of.get(name.as_str()) {
-            None => row(name, Datum::Value(*value), Datum::Null),
-            Some(other) if !compare::is_equal(*value, *other, &mut *pay)? => {
-                row(name, Datum::Value(*value), Datum::Value(*other));
+/// What both sides of a comparison share.
+struct Revisions<'r, 'a> {
+    old: &'r Plant<'a>,
+    new: &'r Plant<'a>,
+    pairs: &'r Pairs,
+    options: &'r DiffOptions,
+}
+
+/// A field that differs: what it was and what it is.
+type Change<'a> = (String, Option<Value<'a>>, Option<Value<'a>>);
+
+impl<'a> Revisions<'_, 'a> {
+    fn changes_of_node(&self, (before, after): (NodeId, NodeId), pay: Pay<'_>) -> Result<Vec<Vec<Datum<'a>>>> {
+        let config = &self.old.topology.config;
+        // Told as `renamed` and `retagged`.
+        let is_told =
+            |name: &str| [Names::NodeId, Names::Tag].iter().any(|names| config.names(*names).iter().any(|n| n == name));
+        let found = self.changes(fields(self.old.node(before)), fields(self.new.node(after)), &is_told, pay)?;
+        let row = |(field, was, is): Change<'a>| {
+            let [was, is] = [was, is].map(Datum::value);
+            vec![Datum::Value(self.new.id(after)), Datum::text(self.new.tag(after)), Datum::Text(field), was, is]
+        };
+        Ok(found.into_iter().map(row).collect())
+    }
+
+    fn changes_of_edge(&self, (before, after): (EdgeId, EdgeId), pay: Pay<'_>) -> Result<Vec<Vec<Datum<'a>>>> {
+        let config = &self.old.topology.config;
+        let same_way = [(self.old, before), (self.new, after)]
+            .map(|(plant, edge)| plant.topology.links[edge as usize].has(Link::UNDIRECTED));
+        let is_one_of = |names: Names, name: &str| config.names(names).iter().any(|known| known == name);
+        let is_told = |name: &str| {
+            let is_end = config.endpoints().iter().flatten().any(|known| known == name);
+            let is_kind =
+                [Names::EdgeId, Names::EdgeKind, Names::EdgeClass].iter().any(|names| is_one_of(*names, name));
+            // An edge that is turned round, ends and direction, leads where it led.
+            let is_same_way = same_way[0] == same_way[1] && is_one_of(Names::Direction, name);
+            is_end || is_kind || is_same_way || EDGE_PORTS.contains(&name)
+        };
+        let found = self.changes(fields(self.old.edge(before)), fields(self.new.edge(after)), &is_told, pay)?;
+        let ends = self.new.topology.flow_ends(after);
+        let row = |(field, was, is): Change<'a>| {
+            let names = ends.map(|end| Datum::text((end != NONE).then(|| self.new.name(end))));
+            let [was, is] = [was, is].map(Datum::value);
+            let id = Datum::Value(self.new.edge_id(after));
+            [id].into_iter().chain(names).chain([Datum::Text(field), was, is]).collect()
+        };
+        Ok(found.into_iter().map(row).collect())
+    }
+
+    /// The fields that differ, those of the old side first. `is_told` are those that are told otherwise.
+    fn changes(
+        &self,
+        old: Fields<'a>,
+        new: Fields<'a>,
+        is_told: &dyn Fn(&str) -> bool,
+        pay: Pay<'_>,
+    ) -> Result<Vec<Change<'a>>> {
+        pay(1 + (old.len() + new.len()) as u64)?;
+        let is_compared = |name: &str| !GEOMETRY.contains(&name) && !is_told(name) && !self.is_ignored(name);
+        let new_of: HashMap<&str, Value<'a>> = new.iter().map(|(name, value)| (name.as_str(), *value)).collect();
+        let old_names: HashSet<&str> = old.iter().map(|(name, _)| name.as_str()).collect();
+        let mut changes = Vec::new();
+        for (name, was) in old.iter().filter(|(name, _)| is_compared(name)) {
+            let is = new_of.get(name.as_str()).copied();
+            if !is.map_or(Ok(false), |is| self.is_same(name, *was, is, pay))? {
+                changes.push((name.clone(), Some(*was), is));
             }
-            Some(_) => {}
+        }
+        let is_new = |name: &str| is_compared(name) && !old_names.contains(name);
+        changes.extend(new.iter().filter(|(name, _)| is_new(name)).map(|(name, is)| (name.clone(), None, Some(*is))));
+        Ok(changes)
+    }
+
+    /// Another id of the same node. Who recognises nodes by their tags says that ids mean nothing.
+    fn rename(&self, (before, after): (NodeId, NodeId)) -> Option<Vec<Datum<'a>>> {
+        let (was, is) = (self.old.id(before), self.new.id(after));
+        let counts = self.options.identity.as_deref() != Some("tag") && !self.is_ignored("id");
+        let row = || vec![Datum::text(self.new.tag(after)), Datum::Value(was), Datum::Value(is)];
+        (counts && Key::of(was) != Key::of(is)).then(row)
+    }
+
+    /// By its whole name, or by that of the attribute without language and unit.
+    fn is_ignored(&self, name: &str) -> bool {
+        let bare = name.strip_prefix("attributes.").unwrap_or(name);
+        let bare = bare.strip_suffix(" unit").unwrap_or(bare);
+        let short = bare.split(['@', '#']).next().unwrap_or(bare);
+        self.options.ignore.iter().any(|ignored| [name, bare, short].contains(&ignored.as_str()))
+    }
+
+    /// Whether a field says the same on both sides: the same value; or the id of what is the same node; or ports that
+    /// differ in nothing but where they are drawn.
+    fn is_same(&self, name: &str, was: Value<'a>, is: Value<'a>, pay: Pay<'_>) -> Result<bool> {
+        const REFERENCES: [Names; 4] = [Names::Parent, Names::Zone, Names::Segment, Names::Line];
+        if compare::is_equal(was, is, &mut *pay)? {
+            return Ok(true);
+        }
+        let config = &self.old.topology.config;
+        let is_one_of = |names: &Names| config.names(*names).iter().any(|known| known == name);
+        if is_one_of(&Names::Ports) {
+            return same_ports(was, is, pay);
+        }
+        let both = || Some((self.old.by_id(was)?, self.new.by_id(is)?));
+        let is_pair = |(old, new): (NodeId, NodeId)| self.pairs.new_of[old as usize] == new;
+        Ok(REFERENCES.iter().any(is_one_of) && both().is_some_and(is_pair))
+    }
+}
+
+/// Whether ports are the same but for where they are drawn.
+fn same_ports(was: Value<'_>, is: Value<'_>, pay: Pay<'_>) -> Result<bool> {
+    let (Value::Array(was), Value::Array(is)) = (was, is) else { return Ok(false) };
+    if was.len() != is.len() {
+        return Ok(false);
+    }
+    for (was, is) in was.iter().zip(is.iter()) {
+        let (Value::Object(was), Value::Object(is)) = (was, is) else { return Ok(false) };
+        let keys = was.iter().chain(is.iter()).map(|(key, _)| key).filter(|key| !GEOMETRY.contains(key));
+        for key in keys {
+            let [was, is] = [was, is].map(|port| port.get(key).unwrap_or(Value::Null));
+            if !compare::is_equal(was, is, &mut *pay)? {
+                return Ok(false);
+            }
         }
     }
-    for (name, value) in new_fields.iter().filter(|(name, _)| is_compared(name)) {
-        if !old_names.contains(name.as_str()) {
-            row(name, Datum::Null, Datum::Value(*value));
-        }
-    }
-    Ok(())
+    Ok(true)
 }
 
 /// Where a node is drawn.
@@ -279,29 +450,61 @@ fn edge_key(plant: &Plant<'_>, edge: EdgeId, ends: [NodeId; 2]) -> EdgeKey {
     (kind, if is_backward { [ends[1], ends[0]] } else { ends }, format!("{}/{}", port("from_port"), port("to_port")))
 }
 
-/// The edges that only one side has; equal ones are counted.
-fn compare_edges<'a>(old: &Plant<'a>, new: &Plant<'a>, pairs: &Pairs, pay: Pay<'_>) -> Result<(Datum<'a>, Datum<'a>)> {
+/// Edges that only one side has, and those that are the same.
+#[derive(Default)]
+struct Edges {
+    added: Vec<EdgeId>,
+    removed: Vec<EdgeId>,
+    paired: Vec<(EdgeId, EdgeId)>,
+}
+
+fn compare_edges(old: &Plant<'_>, new: &Plant<'_>, pairs: &Pairs, pay: Pay<'_>) -> Result<Edges> {
     pay((old.topology.edge_count() + new.topology.edge_count()) as u64)?;
-    let mut left: HashMap<EdgeKey, Vec<EdgeId>> = HashMap::new();
-    let mut removed: Vec<EdgeId> = Vec::new();
+    let mut edges = Edges::default();
+    let mut known: HashMap<EdgeKey, [Vec<EdgeId>; 2]> = HashMap::new();
     for edge in 0..old.topology.edge_count() as u32 {
         let ends = old.topology.ends[edge as usize];
         let mapped = ends.map(|end| if end == NONE { NONE } else { pairs.new_of[end as usize] });
         match mapped.contains(&NONE) && !ends.contains(&NONE) {
-            true => removed.push(edge),
-            false => left.entry(edge_key(old, edge, mapped)).or_default().push(edge),
+            true => edges.removed.push(edge),
+            false => known.entry(edge_key(old, edge, mapped)).or_default()[0].push(edge),
         }
     }
-    // Backwards, so that of equal edges the first ones pair.
-    left.values_mut().for_each(|edges| edges.reverse());
-    let mut added = Vec::new();
     for edge in 0..new.topology.edge_count() as u32 {
         let key = edge_key(new, edge, new.topology.ends[edge as usize]);
-        if left.get_mut(&key).and_then(Vec::pop).is_none() {
-            added.push(Datum::Value(new.edge(edge)));
+        known.entry(key).or_default()[1].push(edge);
+    }
+    for [before, after] in known.into_values() {
+        pair_edges(old, new, (before, after), &mut edges);
+    }
+    edges.added.sort_unstable();
+    edges.removed.sort_unstable();
+    edges.paired.sort_unstable_by_key(|(_, after)| *after);
+    Ok(edges)
+}
+
+/// Pairs edges between the same nodes: those with the same id, then the others in their order.
+fn pair_edges(old: &Plant<'_>, new: &Plant<'_>, (before, after): (Vec<EdgeId>, Vec<EdgeId>), edges: &mut Edges) {
+    let own_id = |plant: &Plant<'_>, edge: EdgeId| plant.of_edge(edge, Names::EdgeId).map(write::to_string);
+    let mut of_id: HashMap<String, EdgeId> =
+        before.iter().rev().filter_map(|edge| Some((own_id(old, *edge)?, *edge))).collect();
+    let mut taken = HashSet::new();
+    let mut left = Vec::new();
+    for edge in after {
+        match own_id(new, edge).and_then(|id| of_id.remove(&id)) {
+            Some(same) => {
+                taken.insert(same);
+                edges.paired.push((same, edge));
+            }
+            None => left.push(edge),
         }
     }
-    removed.extend(left.into_values().flatten());
-    removed.sort_unstable();
-    Ok((Datum::List(added), Datum::List(removed.into_iter().map(|edge| Datum::Value(old.edge(edge))).collect())))
+    let mut rest = before.into_iter().filter(|edge| !taken.contains(edge));
+    for edge in left {
+        match rest.next() {
+            Some(same) => edges.paired.push((same, edge)),
+            None => edges.added.push(edge),
+        }
+    }
+    edges.removed.extend(rest);
 }
