@@ -132,6 +132,19 @@ fn pipes_drawn_to_equipment_itself_lead_to_its_nozzles_and_back() {
     check_graph(other_side, r#"reachable("S-1", "T-2", {pass: "zone"})"#, "false");
     check_graph(other_side, r#"reachable("S-1", "T-2")"#, "true");
     check_graph(other_side, "components() | map(map(.id)) | first()", r#"["S-1","T-1.N1"]"#);
+    let both_sides = "S-1 → E-1.N1@hot; E-1.N2@hot → S-2 → E-1 → S-3; E-1.N3@cold → S-4";
+    check_graph(
+        both_sides,
+        r#"downstream("S-1", {pass: "zone"}) | map(.id) | sort()"#,
+        r#"["E-1","E-1.N1","E-1.N2","S-2","S-3"]"#,
+    );
+    let two_ways = "S-1 → T-1; S-1 → S-2 → T-1.N1; T-1.N2 → S-3";
+    check_graph(two_ways, r#"downstream("S-1", {pass: "any", avoid: .id == "T-1"}) | map(.id)"#, r#"["S-2","T-1.N1"]"#);
+    check_graph(
+        two_ways,
+        r#"downstream("S-1", {pass: "any", until: .id == "T-1"}) | map(.id)"#,
+        r#"["T-1","S-2","T-1.N1"]"#,
+    );
 }
 
 #[test]

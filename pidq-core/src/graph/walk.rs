@@ -231,15 +231,43 @@ impl Walker<'_> {
     fn follow<G: Guide>(&mut self, at: u32, steps: &mut Vec<Step>, space: &mut Space, guide: &mut G) -> Result<()> {
         let step = steps[at as usize];
         for (node, edge) in self.table.arcs(step.node) {
-            if space.has(node) || !guide.follows(edge)? || !space.enter(node) || !guide.enters(node)? {
+            if space.has(node) && !self.has_another_side(node) || !guide.follows(edge)? {
                 continue;
             }
-            let stops = guide.ends_at(node)? || self.ends_at(node);
             let assumed = step.assumed || self.topology.links[edge as usize].has(Link::UNDIRECTED);
-            let depth = step.depth + 1;
-            steps.push(Step { node, via: edge, from: at, depth, stops, assumed, inside: Inside::No });
+            let arrival = Step { node, via: edge, from: at, depth: step.depth + 1, assumed, ..Step::start(node) };
+            if !space.enter(node) {
+                self.doors.entered.insert((node, NONE), ());
+                steps.push(Step { inside: Inside::Hidden(NONE), ..arrival });
+                continue;
+            }
+            let enters = guide.enters(node)?;
+            let stops = enters && (guide.ends_at(node)? || self.ends_at(node));
+            if enters {
+                steps.push(Step { stops, ..arrival });
+            }
+            self.note_arrival(node, enters && !stops);
         }
         Ok(())
+    }
+
+    /// Whether a pipe that is drawn to equipment itself leads to a side of it that no port has led to.
+    fn has_another_side(&self, node: NodeId) -> bool {
+        self.rules.pass == Pass::Zone
+            && self.topology.ports.degree(node) > 0
+            && !self.doors.shut.contains(&node)
+            && !self.doors.entered.contains_key(&(node, NONE))
+    }
+
+    /// Remembers for ports that the walk has come to their equipment by a pipe, and whether it goes on there.
+    fn note_arrival(&mut self, node: NodeId, goes_on: bool) {
+        if self.rules.pass == Pass::None || self.topology.ports.degree(node) == 0 {
+            return;
+        }
+        self.doors.entered.insert((node, NONE), ());
+        if !goes_on {
+            self.doors.shut.insert(node);
+        }
     }
 
     /// Whether a branch ends at a node by what it is.
@@ -262,7 +290,8 @@ impl Walker<'_> {
         let Some((owner, zone)) = passage(self.topology, self.rules, step.node, step.from == NONE) else {
             return Ok(());
         };
-        let came_from_inside = step.from != NONE && steps[step.from as usize].node == owner;
+        let before = (step.from != NONE).then(|| steps[step.from as usize].node);
+        let came_from_inside = before == Some(owner) && step.via == self.topology.owner_edge(step.node);
         if came_from_inside
             || self.doors.shut.contains(&owner)
             || self.doors.entered.insert((owner, zone), ()).is_some()
