@@ -2,7 +2,7 @@
 //!
 //! Equipment and its nozzles are one block. Cycles are broken, blocks get layers by their longest way from a source, long
 //! edges get a place in every layer they pass, crossings are reduced by barycentres, heights come from the neighbours'.
-//! Instruments are put near what they sense or move.
+//! Instruments are put near what they sense or move. What would get too wide goes on in a band below, as lines of text do.
 
 use std::collections::VecDeque;
 
@@ -21,12 +21,17 @@ const TRACK: f64 = 7.0;
 const ROW: f64 = 34.0;
 /// Between nozzles on one side of a block.
 const NOZZLE: f64 = 18.0;
+/// Between bands: room for instruments, and for the pipes from one to the next.
+const BAND: f64 = 96.0;
+/// Width over height that bands are made for.
+const SHAPE: f64 = 1.7;
 
 /// The sheet by layers.
 pub fn scene(cast: &Cast<'_, '_>) -> Scene {
     let blocks = Blocks::of(cast);
     let layers = Layers::of(blocks.members.len(), &blocks.links);
     let mut plan = Plan::new(cast, &blocks, &layers);
+    plan.fold();
     plan.place_blocks();
     plan.place_nozzles();
     plan.route();
@@ -93,6 +98,9 @@ struct Plan<'c, 'm, 'a> {
     /// Left and right border of each layer.
     columns: Vec<(f64, f64)>,
     heights: Vec<f64>,
+    /// For each layer its band, and where each band ends below.
+    bands: Vec<usize>,
+    bottoms: Vec<f64>,
 }
 
 impl<'c, 'm, 'a> Plan<'c, 'm, 'a> {
@@ -106,7 +114,65 @@ impl<'c, 'm, 'a> Plan<'c, 'm, 'a> {
             columns.push((left, left + width));
             left += width + GAP + TRACK * layers.passing(index) as f64;
         }
-        Plan { cast, blocks, layers, places: vec![None; cast.symbols.len()], routes: Vec::new(), columns, heights }
+        let bands = vec![0; columns.len()];
+        let places = vec![None; cast.symbols.len()];
+        Plan { cast, blocks, layers, places, routes: Vec::new(), columns, heights, bands, bottoms: Vec::new() }
+    }
+
+    /// Puts the layers into bands below each other where all in one would be much wider than high.
+    fn fold(&mut self) {
+        let width = self.columns.last().map_or(0.0, |column| column.1);
+        let (top, bottom) = self.extent(0..self.columns.len());
+        let off = |count: f64| (width / count / (count * (bottom - top + BAND)) / SHAPE).ln().abs();
+        let count = (1..=12).min_by(|a, b| off(f64::from(*a)).total_cmp(&off(f64::from(*b)))).unwrap_or(1);
+        let (mut begin, mut low) = (0, 0.0);
+        for band in 0..count as usize {
+            let wanted = width * (band as f64 + 1.0) / f64::from(count);
+            let is_last = band + 1 == count as usize;
+            let end =
+                if is_last { self.columns.len() } else { self.seam(begin, wanted, width / f64::from(count) / 5.0) };
+            if begin < end {
+                low = self.settle(begin..end, low);
+                begin = end;
+            }
+        }
+    }
+
+    /// The layer near a width before which the fewest pipes pass.
+    fn seam(&self, begin: usize, wanted: f64, reach: f64) -> usize {
+        let is_near = |layer: &usize| (self.columns[*layer].0 - wanted).abs() <= reach;
+        let cost = |layer: &usize| {
+            let distance = (self.columns[*layer].0 - wanted).abs() / reach;
+            self.layers.passing(layer - 1) as f64 + distance
+        };
+        let near = (begin + 1..self.columns.len()).filter(is_near).min_by(|a, b| cost(a).total_cmp(&cost(b)));
+        near.unwrap_or_else(|| self.columns.partition_point(|column| column.0 < wanted).max(begin))
+    }
+
+    /// Makes some layers a band that begins on the left, below what is there; where the next one may begin.
+    fn settle(&mut self, layers: std::ops::Range<usize>, low: f64) -> f64 {
+        let band = self.bottoms.len();
+        let (top, bottom) = self.extent(layers.clone());
+        // What goes on from the band before comes in on tracks of its own.
+        let before = layers.start.checked_sub(1).map_or(0, |layer| self.layers.passing(layer));
+        let (left, margin) = (self.columns[layers.start].0, TRACK * before as f64);
+        for layer in layers {
+            self.bands[layer] = band;
+            let (from, to) = self.columns[layer];
+            self.columns[layer] = (from - left + margin, to - left + margin);
+            for vertex in &self.layers.order[layer] {
+                self.heights[*vertex] += low - top;
+            }
+        }
+        self.bottoms.push(low + bottom - top);
+        low + bottom - top + BAND + margin
+    }
+
+    /// The highest and the lowest place in some layers.
+    fn extent(&self, layers: std::ops::Range<usize>) -> (f64, f64) {
+        let heights = layers.flat_map(|layer| self.layers.order[layer].iter()).map(|vertex| self.heights[*vertex]);
+        let (top, bottom) = heights.fold((f64::MAX, f64::MIN), |(top, bottom), y| (top.min(y), bottom.max(y)));
+        if top <= bottom { (top, bottom) } else { (0.0, 0.0) }
     }
 
     fn centre(&self, vertex: usize) -> Point {
@@ -157,18 +223,24 @@ impl<'c, 'm, 'a> Plan<'c, 'm, 'a> {
 
     fn route(&mut self) {
         let mut tracks = vec![0_usize; self.columns.len()];
+        let mut seams = vec![0_usize; self.bottoms.len() + 1];
         for (link, chain) in self.blocks.links.iter().zip(&self.layers.chains) {
             let (Some(from), Some(to)) = (&self.places[link.ends[0]], &self.places[link.ends[1]]) else { continue };
             let is_back = self.layers.layer[link.from] > self.layers.layer[link.to];
             let (start, head) = around(from, is_back, 1.0);
             let (end, mut tail) = around(to, is_back, -1.0);
-            let mut stops = vec![start];
-            stops.extend(chain.iter().map(|vertex| self.centre(*vertex)));
-            stops.push(end);
+            let layer = |vertex: &usize| self.layers.layer[*vertex];
+            let mut stops = vec![(layer(&link.from), start)];
+            stops.extend(chain.iter().map(|vertex| (layer(vertex), self.centre(*vertex))));
+            stops.push((layer(&link.to), end));
             let mut points = head;
             points.push(start);
             for pair in stops.windows(2) {
-                self.bend(pair[0], pair[1], &mut tracks, &mut points);
+                let [(before, a), (after, b)] = [pair[0], pair[1]];
+                match self.bands[before] == self.bands[after] {
+                    true => self.bend(before.min(after), a, b, &mut tracks, &mut points),
+                    false => self.turn([before, after], a, b, &mut seams, &mut points),
+                }
             }
             tail.reverse();
             points.extend(tail);
@@ -177,16 +249,31 @@ impl<'c, 'm, 'a> Plan<'c, 'm, 'a> {
     }
 
     /// Bends between layers, each pipe on a track of its own.
-    fn bend(&self, a: Point, b: Point, tracks: &mut [usize], points: &mut Vec<Point>) {
+    fn bend(&self, column: usize, a: Point, b: Point, tracks: &mut [usize], points: &mut Vec<Point>) {
         if (a.1 - b.1).abs() > 1.0 {
-            let left = a.0.min(b.0);
-            let column = self.columns.partition_point(|(from, _)| *from <= left + 0.1).saturating_sub(1);
             let right = self.columns[column].1;
             tracks[column] += 1;
             let room = self.columns.get(column + 1).map_or(GAP, |next| next.0 - right) - 16.0;
             let x = right + 8.0 + (tracks[column] as f64 * TRACK) % room.max(TRACK);
             points.extend([(x, a.1), (x, b.1)]);
         }
+        points.push(b);
+    }
+
+    /// From a band to another: out on the right, below the upper band to the left, and in from there.
+    fn turn(&self, layers: [usize; 2], a: Point, b: Point, seams: &mut [usize], points: &mut Vec<Point>) {
+        let is_down = layers[0] < layers[1];
+        let ([upper, lower], from, to) = if is_down { (layers, a, b) } else { ([layers[1], layers[0]], b, a) };
+        let band = self.bands[upper];
+        seams[band] += 1;
+        let track = seams[band] as f64 * TRACK;
+        let (right, left) = (self.columns[upper].1 + 8.0 + track, self.columns[lower].0 - 10.0 - track);
+        let below = self.bottoms[band] + BAND / 2.0 + track;
+        let mut way = vec![(right, from.1), (right, below), (left, below), (left, to.1)];
+        if !is_down {
+            way.reverse();
+        }
+        points.extend(way);
         points.push(b);
     }
 }

@@ -1,8 +1,8 @@
 //! What is taken on the sheet, so that texts and instruments find free places.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use super::scene::Scene;
+use super::scene::{Placed, Point, Scene};
 
 /// The side of a cell of the grid.
 const CELL: f64 = 64.0;
@@ -44,13 +44,34 @@ impl Occupied {
         }
     }
 
+    /// Symbols alone.
+    pub fn by_symbols(places: &[Option<Placed>]) -> Occupied {
+        let mut occupied = Occupied::default();
+        places.iter().flatten().for_each(|place| occupied.add(place.bounds()));
+        occupied
+    }
+
     /// Whether nothing is there.
     pub fn is_free(&self, bounds: [f64; 4]) -> bool {
-        let meets = |other: &[f64; 4]| {
+        self.met(bounds).next().is_none()
+    }
+
+    /// How many rectangles a way passes.
+    pub fn passed(&self, way: &[Point]) -> usize {
+        let stretches = way.windows(2).map(|pair| {
+            let ((ax, ay), (bx, by)) = (pair[0], pair[1]);
+            [ax.min(bx), ay.min(by), ax.max(bx), ay.max(by)]
+        });
+        stretches.flat_map(|bounds| self.met(bounds)).collect::<HashSet<usize>>().len()
+    }
+
+    /// The rectangles that meet one; some more than once.
+    fn met(&self, bounds: [f64; 4]) -> impl Iterator<Item = usize> + '_ {
+        let meets = move |other: &[f64; 4]| {
             bounds[0] < other[2] && other[0] < bounds[2] && bounds[1] < other[3] && other[1] < bounds[3]
         };
         let near = cells(bounds).filter_map(|cell| self.cells.get(&cell)).flatten();
-        !near.into_iter().any(|index| meets(&self.boxes[*index]))
+        near.copied().filter(move |index| meets(&self.boxes[*index]))
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::model::Purpose;
 use crate::symbols::Place;
 
+use super::occupied::Occupied;
 use super::scene::{Cast, Placed, Point, Route};
 
 /// Closer than this is in line.
@@ -23,10 +24,21 @@ pub fn along(path: &[Point], from: &Placed, to: &Placed) -> Vec<Point> {
     points
 }
 
-/// A way with right angles between two symbols.
-pub fn elbow(cast: &Cast<'_, '_>, places: &[Option<Placed>], from: usize, to: usize) -> Vec<Point> {
+/// A way with right angles between two symbols. Where nothing says how it leaves, the one that passes fewer others.
+pub fn elbow(
+    cast: &Cast<'_, '_>,
+    places: &[Option<Placed>],
+    occupied: &Occupied,
+    (from, to): (usize, usize),
+) -> Vec<Point> {
     let (Some(a), Some(b)) = (&places[from], &places[to]) else { return Vec::new() };
-    bend(a.at, axis(cast, places, from), b.at, axis(cast, places, to))
+    let (leaves, enters) = (axis(cast, places, from), axis(cast, places, to));
+    let usual = bend(a.at, leaves, b.at, enters);
+    if leaves.is_some() || enters.is_some() {
+        return usual;
+    }
+    let other = bend(a.at, Some(Axis::Vertical), b.at, None);
+    if occupied.passed(&other) < occupied.passed(&usual) { other } else { usual }
 }
 
 fn bend(a: Point, leaves: Option<Axis>, b: Point, enters: Option<Axis>) -> Vec<Point> {

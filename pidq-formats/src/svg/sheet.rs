@@ -5,6 +5,7 @@ use pidq_core::{Object, Value};
 use crate::model::{Node, Purpose};
 use crate::symbols::{self, Place};
 
+use super::occupied::Occupied;
 use super::routes;
 use super::scene::{Cast, Placed, Point, Route, Scene};
 
@@ -195,6 +196,7 @@ fn span_of_nozzles(cast: &Cast<'_, '_>, index: usize, at: Point, pixels: &[Optio
 /// The ways of pipes and signals: as drawn where that is told, and else with right angles.
 fn routes(cast: &Cast<'_, '_>, places: &[Option<Placed>], frame: &Frame) -> Vec<Route> {
     let names = cast.by_name();
+    let occupied = Occupied::by_symbols(places);
     let drawn: Vec<(usize, Purpose, usize, usize)> = cast.drawn_edges().collect();
     let mut list = Vec::new();
     for (edge, purpose, from, to) in drawn {
@@ -209,7 +211,7 @@ fn routes(cast: &Cast<'_, '_>, places: &[Option<Placed>], frame: &Frame) -> Vec<
         let points = match (path(fields, frame), purpose) {
             (Some(path), Purpose::Flow) => routes::along(&path, a, b),
             (Some(path), _) => path,
-            (None, Purpose::Flow) => routes::elbow(cast, places, from, to),
+            (None, Purpose::Flow) => routes::elbow(cast, places, &occupied, (from, to)),
             (None, _) => vec![a.at, b.at],
         };
         list.push(Route { edge, purpose, points });

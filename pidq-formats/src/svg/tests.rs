@@ -68,6 +68,46 @@ fn positions_of_the_drawing_are_kept_whichever_way_it_counts() {
     assert!(at(&up, "a").0 < at(&up, "b").0);
 }
 
+/// Width over height.
+fn shape(svg: &str) -> f64 {
+    let (_, rest) = svg.split_once("viewBox=\"").expect("a box");
+    let numbers = rest.split('"').next().unwrap_or_default().split(' ').map(|number| number.parse().expect("a number"));
+    let numbers: Vec<f64> = numbers.collect();
+    numbers[2] / numbers[3]
+}
+
+#[test]
+fn without_positions_a_long_plant_goes_on_below() {
+    let chain = |count: usize| {
+        let nodes = (0..count).map(|at| format!(r#"{{"id": "{at}", "class": "gate_valve"}}"#));
+        let edges = (1..count).map(|at| format!(r#"{{"from": "{}", "to": "{at}"}}"#, at - 1));
+        let [nodes, edges] = [nodes.collect::<Vec<_>>(), edges.collect()].map(|list| list.join(","));
+        format!(r#"{{"nodes": [{nodes}], "edges": [{edges}]}}"#)
+    };
+    for json in [plant_without_positions(), chain(40), chain(300)] {
+        let shape = shape(&draw(&json));
+        assert!((0.8..3.0).contains(&shape), "{shape}");
+    }
+    let svg = draw(&chain(40));
+    let rows: BTreeSet<i64> = (0..40).map(|id| at(&svg, &id.to_string()).1.round() as i64).collect();
+    assert!((2..8).contains(&rows.len()), "in rows: {rows:?}");
+    let short = draw(&chain(4));
+    assert_eq!(at(&short, "0").1, at(&short, "3").1, "what is short is one row");
+}
+
+#[test]
+fn a_bypass_is_drawn_beside_what_it_passes() {
+    let json = r#"{"nodes": [{"id": "a", "class": "pipe_tee", "orig_x": 0, "orig_y": 0},
+        {"id": "v", "class": "gate_valve", "orig_x": 40, "orig_y": 0}, {"id": "b", "class": "pipe_tee", "orig_x": 80, "orig_y": 0},
+        {"id": "w", "class": "gate_valve", "orig_x": 60, "orig_y": 30}],
+        "edges": [{"from": "a", "to": "v"}, {"from": "v", "to": "b"}, {"id": "in", "from": "a", "to": "w"}, {"from": "w", "to": "b"}]}"#;
+    let svg = draw(json);
+    let ((ax, _), (wx, wy)) = (at(&svg, "a"), at(&svg, "w"));
+    let (_, way) = svg.split_once("data-id=\"in\"").expect("the pipe is drawn");
+    let bend = format!("{ax} {wy}");
+    assert!(way.split('>').next().is_some_and(|way| way.contains(&bend)), "down first, not along to {wx}: {way}");
+}
+
 #[test]
 fn without_positions_what_flows_goes_from_left_to_right() {
     let svg = draw(&plant_without_positions());
