@@ -20,6 +20,7 @@ pub fn add(plant: &mut Plant<'_>) {
 }
 
 /// A stop of a run: what it is called, which port is meant, where it is.
+#[derive(Clone)]
 struct Stop {
     id: String,
     item: Option<usize>,
@@ -39,13 +40,56 @@ fn add_segment(plant: &mut Plant<'_>, segment: usize) {
     let from = end(plant, segment, first, Side::From, &tips(&lines, &known));
     let known: Vec<Point> = known.into_iter().chain(from.at.clone()).collect();
     let to = end(plant, segment, first, Side::To, &tips(&lines, &known));
-    mark_ends(plant, segment, &from, &to);
-    let inner = items.iter().filter(|item| ![from.item, to.item].contains(&Some(**item)));
-    let mut stops: Vec<Stop> = inner.map(|item| stop(plant, *item)).collect();
-    stops.insert(0, from);
-    stops.push(to);
+    let stops = in_order(plant, &items, from, to);
+    if let [first, .., last] = stops.as_slice() {
+        mark_ends(plant, segment, first, last);
+    }
     add_edges(plant, segment, &stops, lines, "");
     add_more(plant, segment, more);
+}
+
+/// The stops of a run: from one end to the other, with the items between them in the order of the file.
+///
+/// An end may be an item of the segment itself that is not at this end of the file's order: `From` a tee `To` the first
+/// of a valve and a flange. It may be the end all the same; or the connection is only where the run is joined, and the
+/// run goes on in the order of the file. That is so where the drawing shows that this way is shorter, or where something
+/// with a single port would stand between two others.
+fn in_order(plant: &Plant<'_>, items: &[usize], from: Stop, to: Stop) -> Vec<Stop> {
+    let inner = items.iter().filter(|item| ![from.item, to.item].contains(&Some(**item)));
+    let place = |end: &Stop| items.iter().position(|item| end.item == Some(*item));
+    let is_joint = match (place(&from), place(&to)) {
+        (None, Some(at)) => at + 1 < items.len(),
+        (Some(at), None) => at > 0,
+        _ => false,
+    };
+    let between: Vec<Stop> = inner.map(|item| stop(plant, *item)).collect();
+    let usual: Vec<Stop> = std::iter::once(from.clone()).chain(between).chain([to.clone()]).collect();
+    if !is_joint {
+        return usual;
+    }
+    let named = |item: usize| [&from, &to].into_iter().find(|end| end.item == Some(item)).cloned();
+    let mut listed: Vec<Stop> = items.iter().map(|item| named(*item).unwrap_or_else(|| stop(plant, *item))).collect();
+    match place(&from) {
+        None => listed.insert(0, from),
+        Some(_) => listed.push(to),
+    }
+    let is_better = match (length(&usual), length(&listed)) {
+        (Some(usual), Some(listed)) => listed < usual,
+        _ => passes_a_cap(plant, &usual) && !passes_a_cap(plant, &listed),
+    };
+    if is_better { listed } else { usual }
+}
+
+/// Whether an item that has one port only is between two others.
+fn passes_a_cap(plant: &Plant<'_>, stops: &[Stop]) -> bool {
+    let is_cap =
+        |item: usize| matches!(plant.draft.nodes[item].get("ports"), Some(Json::List(ports)) if ports.len() == 1);
+    stops.windows(3).any(|stops| stops[1].item.is_some_and(is_cap))
+}
+
+/// How far it is along some stops; nothing where one has no place.
+fn length(stops: &[Stop]) -> Option<f64> {
+    stops.windows(2).map(|pair| Some(gap(pair[0].at.as_ref()?, pair[1].at.as_ref()?))).sum()
 }
 
 /// Further connections of one segment join their ends directly.

@@ -75,6 +75,31 @@ fn an_end_of_a_run_may_be_one_of_its_own_items_wherever_it_stands() {
 }
 
 #[test]
+fn a_run_goes_on_behind_the_item_at_which_it_is_joined() {
+    let port = |number: u8| format!("<Node ID='n{number}' Type='process'/>");
+    let item = |id: &str, ports: u8, x: &str| {
+        let nodes: String = (0..=ports).map(port).collect();
+        format!("<PipingComponent ID='{id}'>{x}<ConnectionPoints>{nodes}</ConnectionPoints></PipingComponent>")
+    };
+    let at = |x: u8| format!("<Position><Location X='{x}' Y='0' Z='0'/></Position>");
+    let joined = "<Connection FromID='X' ToID='A'/>";
+    let tapped = [item("A", 2, ""), item("B", 1, "")].concat();
+    check_run(&format!("{tapped}{joined}"), &["X > A", "A > B"]);
+    let tee = item("X", 3, &at(0));
+    let placed = |a: u8, b: u8| {
+        let xml = format!(
+            "<PlantModel><PlantInformation SchemaVersion='4.0.1'/><PipingNetworkSystem ID='L'><PipingNetworkSegment ID='R'>{tee}\
+             </PipingNetworkSegment><PipingNetworkSegment ID='S'>{}{}{joined}</PipingNetworkSegment></PipingNetworkSystem></PlantModel>",
+            item("A", 2, &at(a)),
+            item("B", 2, &at(b)),
+        );
+        edges(&graph(&import(&xml)), "physically_connected_to").into_iter().collect::<Vec<_>>()
+    };
+    assert_eq!(placed(1, 2), ["A > B", "X > A"], "B is beyond A");
+    assert_eq!(placed(2, 1), ["B > A", "X > B"], "B is before A");
+}
+
+#[test]
 fn an_end_that_joins_nothing_is_an_open_end() {
     check_run("<PipingComponent ID='A'/><Connection FromID='A'/>", &["A > S-end"]);
     check_run("<PipingComponent ID='A'/><Connection ToID=''/>", &["S-start > A", "A > S-end"]);
