@@ -260,6 +260,23 @@ fn sheets_are_joined_in_the_words_of_their_own() {
 }
 
 #[test]
+fn a_blind_ends_a_line_however_many_ports_it_has() {
+    let plant = |class: &str| {
+        format!(
+            r#"{{"nodes": [{{"id": "T", "class": "tank"}}, {{"id": "B", "class": "{class}", "ports": [{{}}, {{}}]}}],
+            "edges": [{{"from": "T", "to": "B"}}]}}"#
+        )
+    };
+    let codes = |class: &str| {
+        let graph = Graph::from_json(plant(class)).expect("JSON");
+        let query = Query::parse(r#"validate({rules: "P101"}) | map(.ids)"#).expect("the query compiles");
+        query.to_json(&graph, Limits::default()).expect("findings")
+    };
+    assert_eq!(codes("blind_flange"), "[]");
+    assert_eq!(codes("gate_valve"), r#"[["B"]]"#);
+}
+
+#[test]
 fn a_word_that_is_unknown_once_is_not_counted() {
     let plant = r#"{"nodes": [{"id": 1, "class": "gadget"}, {"id": 2, "class": "widget"}, {"id": 3, "class": "widget"}],
         "edges": [{"from": 1, "to": 2}, {"from": 2, "to": 3}]}"#;

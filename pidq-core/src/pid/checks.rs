@@ -244,6 +244,8 @@ fn open_end(plant: &Plant<'_>, node: NodeId) -> Option<&'static str> {
     let ports = drawn_ports(plant, node).unwrap_or(if stands_in_line(plant, node) { 2 } else { 0 });
     match plant.topology.roles[node as usize] {
         Role::OpenEnd => Some("open_end"),
+        // A blind ends a line, however many ports its symbol has.
+        Role::PositiveBarrier => None,
         _ if degree > 0 && degree < ports => Some("free_port"),
         _ => None,
     }
