@@ -164,19 +164,22 @@ impl Isolation<'_, '_> {
         if !nodes.iter().any(|node| begins(*node)) {
             self.gaps.push(Gap { kind: "unconnected", at: item, edge: NONE });
         }
+        let mut own = None;
         for node in nodes {
             if !self.seen.insert(node) {
                 continue;
             }
             self.inside.push(node);
             if begins(node) {
-                self.begin(node);
+                let place = self.begin(node);
+                own = own.or((node == item).then_some(place));
             } else if node != item && self.is_spare(node) {
                 self.gaps.push(Gap { kind: "unconnected_nozzle", at: node, edge: NONE });
             }
         }
         if let Some(owner) = topology.owner(item).filter(|owner| !self.targets.contains(owner)) {
-            self.open_behind(item, owner);
+            let place = own.unwrap_or_else(|| self.begin(item));
+            self.open_behind(place, owner);
         }
     }
 
@@ -188,9 +191,7 @@ impl Isolation<'_, '_> {
     }
 
     /// A nozzle alone is open to its own equipment: there is no barrier between them.
-    fn open_behind(&mut self, port: NodeId, owner: NodeId) {
-        let known = self.places.iter().position(|place| place.node == port).map(|place| place as u32);
-        let place = known.unwrap_or_else(|| self.begin(port));
+    fn open_behind(&mut self, place: u32, owner: NodeId) {
         if self.passes_equipment() {
             self.enter(place, owner);
         } else {
