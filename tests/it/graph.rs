@@ -159,6 +159,17 @@ fn routes_are_no_longer_than_asked() {
 }
 
 #[test]
+fn a_route_to_what_is_near_costs_little_in_a_large_plant() {
+    let chain = (0..400).map(|at| format!("S-{at}")).collect::<Vec<_>>().join(" → ");
+    let graph = Graph::from_json(drawing(&chain)).expect("the drawing is JSON");
+    let limits = Limits { fuel: 100, ..Limits::default() };
+    let ask = |query: &str| Query::parse(query).expect("the query compiles").to_json(&graph, limits);
+    assert_eq!(ask(r#"shortestPath("S-3", "S-9").length"#).expect("six steps"), "6");
+    assert_eq!(ask(r#"reachable("S-3", "S-9")"#).expect("six steps"), "true");
+    assert!(ask(r#"reachable("S-9", "S-3")"#).is_err(), "all that follows is looked at");
+}
+
+#[test]
 fn a_route_that_the_limit_of_the_run_cuts_off_is_an_error() {
     let chain = (0..60).map(|at| format!("S-{at}")).collect::<Vec<_>>().join(" → ");
     let graph = Graph::from_json(drawing(&chain)).expect("the drawing is JSON");

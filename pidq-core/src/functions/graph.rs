@@ -16,7 +16,7 @@ use crate::graph::parts::{Groups, Unions, strong_parts};
 use crate::graph::pattern::{Match, Pattern, Search};
 use crate::graph::plant::Plant;
 use crate::graph::routes::{self, Route};
-use crate::graph::topology::{Dir, Link, Over};
+use crate::graph::topology::{Dir, Link, Over, Topology};
 use crate::graph::walk::{self, Pass, Reach, Rules, Step};
 use crate::pid::{Datum, extract, flow};
 use crate::value::Value;
@@ -447,11 +447,8 @@ fn network<'a>(cx: &mut Cx<'a>, ask: &Ask<'a>) -> Result<(Reach, Vec<bool>)> {
     let rules = ask.rules(cx, Dir::Down, Pass::Any)?;
     let topology = &ask.plant.topology;
     let targets = walk::targets(topology, &to);
-    let mut starts = walk::starts(topology, &rules, &from);
-    // Where both are the same there is nothing to walk, also for a node that nothing leaves.
     let wanted: hashbrown::HashSet<NodeId> = targets.iter().copied().collect();
-    let known: hashbrown::HashSet<NodeId> = starts.iter().copied().collect();
-    starts.extend(from.into_iter().filter(|node| wanted.contains(node) && !known.contains(node)));
+    let starts = starts_to(topology, from, &wanted, &rules);
     let reach = walk::reach(topology, &starts, &targets, &rules, &mut ask.guide(cx))?;
     let is_target = reach.mark(&targets);
     Ok((reach, is_target))
@@ -467,9 +464,11 @@ fn reachable<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<
     let ask = Ask::new(cx, input, args)?;
     let (from, to) = from_to(cx, &ask)?;
     let rules = ask.rules(cx, Dir::Down, Pass::Any)?;
-    let found = walked(cx, &ask, &from, &rules)?;
-    let targets: hashbrown::HashSet<NodeId> = walk::targets(&ask.plant.topology, &to).into_iter().collect();
-    Ok(Value::Bool(from.iter().chain(&found).any(|node| targets.contains(node))))
+    let (steps, found) = walk_to(cx, &ask, from, &to, &rules)?;
+    if found.is_none() {
+        check_depth(cx, &rules, steps.last().map_or(0, |last| last.depth))?;
+    }
+    Ok(Value::Bool(found.is_some()))
 }
 
 fn between<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
@@ -494,22 +493,65 @@ const ROUTE: &[&str] = &["nodes", "edges", "length", "cost"];
 
 fn shortest_path<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
     let ask = Ask::new(cx, input, args)?;
+    let Some(weight) = ask.option("weight") else { return fewest_steps(cx, &ask) };
     let (reach, targets) = network(cx, &ask)?;
-    let found = match ask.option("weight") {
-        None => routes::shortest(&reach, &targets, &mut |units| cx.spend(units))?
-            .map(|route| (route.arcs.len() as f64, route))
-            .map(|(cost, route)| (route, cost)),
-        Some(weight) => {
-            let weights = weights(cx, &ask, &reach, weight)?;
-            routes::cheapest(&reach, &weights, &targets, &mut |units| cx.spend(units))?
-        }
-    };
+    let weights = weights(cx, &ask, &reach, weight)?;
+    let found = routes::cheapest(&reach, &weights, &targets, &mut |units| cx.spend(units))?;
     let Some((route, cost)) = found else {
         check_reach(cx, &ask, &reach)?;
         return Ok(Value::Null);
     };
     let [nodes, edges, length] = parts_of(&reach, &route);
     answer(cx, &ask.plant, Datum::Record(ROUTE, vec![nodes, edges, length, Datum::Number(cost)]))
+}
+
+/// The route with the fewest steps: the walk that comes to a target first needs no network.
+fn fewest_steps<'a>(cx: &mut Cx<'a>, ask: &Ask<'a>) -> Result<Value<'a>> {
+    let (from, to) = from_to(cx, ask)?;
+    let rules = ask.rules(cx, Dir::Down, Pass::Any)?;
+    let (steps, found) = walk_to(cx, ask, from, &to, &rules)?;
+    let Some(found) = found else {
+        check_depth(cx, &rules, steps.last().map_or(0, |last| last.depth))?;
+        return Ok(Value::Null);
+    };
+    let way = walk::way_to(&steps, found);
+    let nodes = way.iter().map(|step| step.node).collect();
+    let edges = way.iter().map(|step| step.via).filter(|edge| *edge != NONE).collect();
+    let length = (way.len() - 1) as f64;
+    let route = [Datum::Nodes(nodes), Datum::Edges(edges), Datum::Number(length), Datum::Number(length)];
+    answer(cx, &ask.plant, Datum::Record(ROUTE, route.into()))
+}
+
+/// The steps of a walk from some nodes that ends where it first comes to others.
+fn walk_to<'a>(
+    cx: &mut Cx<'a>,
+    ask: &Ask<'a>,
+    from: Vec<NodeId>,
+    to: &[NodeId],
+    rules: &Rules,
+) -> Result<(Vec<Step>, Option<usize>)> {
+    let topology = &ask.plant.topology;
+    let wanted: hashbrown::HashSet<NodeId> = walk::targets(topology, to).into_iter().collect();
+    let starts = starts_to(topology, from, &wanted, rules);
+    let mut space = std::mem::take(&mut cx.space);
+    let is_wanted = |node| wanted.contains(&node);
+    let found = walk::walk_until(topology, &mut space, &starts, rules, &mut ask.guide(cx), is_wanted);
+    cx.space = space;
+    found
+}
+
+/// Where a walk to some nodes begins. Where both are the same there is nothing to walk, also for a node that nothing
+/// leaves.
+fn starts_to(
+    topology: &Topology,
+    from: Vec<NodeId>,
+    wanted: &hashbrown::HashSet<NodeId>,
+    rules: &Rules,
+) -> Vec<NodeId> {
+    let mut starts = walk::starts(topology, rules, &from);
+    let known: hashbrown::HashSet<NodeId> = starts.iter().copied().collect();
+    starts.extend(from.into_iter().filter(|node| wanted.contains(node) && !known.contains(node)));
+    starts
 }
 
 /// What each arc costs. The way through equipment is free.

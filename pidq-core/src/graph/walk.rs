@@ -143,6 +143,18 @@ pub(crate) fn walk<G: Guide>(
     rules: &Rules,
     guide: &mut G,
 ) -> Result<Vec<Step>> {
+    walk_until(topology, space, starts, rules, guide, |_| false).map(|(steps, _)| steps)
+}
+
+/// As [`walk`], but it ends at the first node that is wanted; the steps until then, and the place of that one.
+pub(crate) fn walk_until<G: Guide>(
+    topology: &Topology,
+    space: &mut Space,
+    starts: &[NodeId],
+    rules: &Rules,
+    guide: &mut G,
+    is_wanted: impl Fn(NodeId) -> bool,
+) -> Result<(Vec<Step>, Option<usize>)> {
     space.begin(topology.node_count());
     let mut steps: Vec<Step> = Vec::new();
     for start in starts {
@@ -151,12 +163,26 @@ pub(crate) fn walk<G: Guide>(
         }
     }
     let mut walker = Walker { topology, table: topology.table(rules.over, rules.dir), rules, doors: Doors::default() };
-    let mut at = 0;
+    let (mut at, mut looked) = (0, 0);
     while at < steps.len() {
+        if let Some(found) = (looked..steps.len()).find(|at| is_wanted(steps[*at].node)) {
+            return Ok((steps, Some(found)));
+        }
+        looked = steps.len();
         walker.leave(at as u32, &mut steps, space, guide)?;
         at += 1;
     }
-    Ok(steps)
+    Ok((steps, None))
+}
+
+/// The steps from the start to one of them, that one included.
+pub(crate) fn way_to(steps: &[Step], end: usize) -> Vec<Step> {
+    let mut way = vec![steps[end]];
+    while let Some(step) = way.last().and_then(|step| steps.get(step.from as usize)) {
+        way.push(*step);
+    }
+    way.reverse();
+    way
 }
 
 /// The nodes that [`walk`] finds where nothing has to be asked and no port is passed, and how deep it went.
