@@ -17,7 +17,7 @@ use crate::route::Accepts;
 
 /// What the endpoints take. They tell wrong content types in their own words.
 pub const FORM: Accepts = Accepts {
-    media: &["application/x-www-form-urlencoded", "*/*"],
+    media: &["application/x-www-form-urlencoded"],
     limit: crate::auth::LARGEST_BODY as u64,
     schema: r#"{"type":"object","properties":{"grant_type":{"type":"string"},"username":{"type":"string"},"password":{"type":"string"},"client_id":{"type":"string"},"client_secret":{"type":"string"},"refresh_token":{"type":"string"},"scope":{"type":"string"},"token":{"type":"string"},"token_type_hint":{"type":"string"}}}"#,
 };
@@ -65,7 +65,7 @@ struct Posted {
 
 impl Posted {
     async fn read(mut request: Request) -> Result<Posted, Problem> {
-        let body = request.bytes().await?.to_vec();
+        let body = request.bytes_of_any_type().await?.to_vec();
         Ok(Posted { head: request.head, body })
     }
 
