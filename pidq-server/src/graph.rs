@@ -121,13 +121,12 @@ pub(crate) fn job(request: &Request) -> Result<JobId, Problem> {
 
 /// The version that is asked for. A schema that is not ours is not acceptable.
 pub(crate) fn which(head: &Head) -> Result<Which, Problem> {
-    match head.header("x-schema-version") {
-        None | Some("1") => {}
-        Some(other) => {
-            let detail = format!("There is no schema version `{other}` here.");
-            let problem = Problem::new(StatusCode::NOT_ACCEPTABLE, "unsupported-schema-version").detail(detail);
-            return Err(problem.with("allowed", json!(["1"])));
-        }
+    let schema = head.header("x-schema-version").unwrap_or(SCHEMA);
+    // A reader takes what has the same first number.
+    if schema.trim().split('.').next() != Some(SCHEMA) {
+        let detail = "There is no such schema version here.";
+        let problem = Problem::new(StatusCode::NOT_ACCEPTABLE, "unsupported-schema-version").detail(detail);
+        return Err(problem.with("allowed", json!([SCHEMA])));
     }
     Ok(head.header("x-change-version").map_or(Which::Latest, |version| Which::Version(Version::named(version.trim()))))
 }
@@ -141,6 +140,9 @@ pub(crate) fn described(response: Response, meta: &Meta) -> Response {
         .header(header::ACCEPT_RANGES, "none")
         .header(CHANGE_VERSION, meta.version.as_str())
 }
+
+/// The first number of the schema versions that there are.
+const SCHEMA: &str = "1";
 
 /// The version that an answer is about.
 pub(crate) const CHANGE_VERSION: header::HeaderName = header::HeaderName::from_static("x-change-version");

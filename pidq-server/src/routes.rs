@@ -160,7 +160,7 @@ const VERSION: Parameter = Parameter {
 const SCHEMA: Parameter = Parameter {
     name: "X-Schema-Version",
     place: Place::Header,
-    schema: r#"{"type":"string","enum":["1"]}"#,
+    schema: r#"{"type":"string","pattern":"^1(\\.[0-9]+)*$"}"#,
     summary: "The schema that is understood.",
 };
 const FORMAT: Parameter = Parameter {

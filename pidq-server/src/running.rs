@@ -34,8 +34,9 @@ fn start(arguments: Vec<String>, environment: impl IntoIterator<Item = (String, 
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
         let shutdown = Shutdown::on_signals()?;
-        let app = open(&settings).await?;
+        // The address first: what the first start makes up is shown once, and must not be lost with a start that fails.
         let listeners = Floor(&settings).listeners()?;
+        let app = open(&settings).await?;
         for listener in &listeners {
             tracing::info!(address = %listener.address()?, "listening");
         }
