@@ -2,6 +2,8 @@
 
 mod budget;
 mod check;
+#[cfg(feature = "server")]
+mod clients;
 mod conformance;
 mod diff;
 mod draw;
@@ -22,8 +24,14 @@ mod manual;
 mod query;
 mod question;
 mod repl;
+#[cfg(feature = "server")]
+mod service;
 mod sorted;
+#[cfg(feature = "server")]
+mod store;
 mod table;
+#[cfg(feature = "server")]
+mod users;
 mod validate;
 
 use std::process::ExitCode;
@@ -90,6 +98,18 @@ enum Command {
     Diff(diff::Options),
     /// Join sheets at their off-page connectors.
     Join(join::Options),
+    /// Serve graphs, and queries on them, over HTTP.
+    #[cfg(feature = "server")]
+    Serve(service::Serve),
+    /// Look after the graphs that a service keeps.
+    #[cfg(feature = "server")]
+    Graph(store::Options),
+    /// Look after the users of a service, and their rights.
+    #[cfg(feature = "server")]
+    Users(users::Options),
+    /// Look after the programs that may get tokens.
+    #[cfg(feature = "server")]
+    Clients(clients::Options),
     /// Answer the conformance protocol: one JSON request and one answer a line.
     ConformanceStdio(conformance::Options),
     /// Print completions for a shell.
@@ -128,6 +148,14 @@ fn run(command: Command) -> Result {
         Command::Validate(options) => validate::run(&options),
         Command::Diff(options) => diff::run(&options),
         Command::Join(options) => join::run(&options),
+        #[cfg(feature = "server")]
+        Command::Serve(options) => service::serve(&options),
+        #[cfg(feature = "server")]
+        Command::Graph(options) => store::run(&options),
+        #[cfg(feature = "server")]
+        Command::Users(options) => users::run(&options),
+        #[cfg(feature = "server")]
+        Command::Clients(options) => clients::run(&options),
         Command::ConformanceStdio(options) => conformance::run(&options),
         Command::Completions(options) => generate::completions(&options),
         Command::Man(options) => generate::man(&options),

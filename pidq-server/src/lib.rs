@@ -41,8 +41,8 @@ mod server;
 mod settings;
 mod tokens;
 
-pub use opening::{OpenError, open};
+pub use opening::{OpenError, open, open_accounts, open_store};
 pub use routes::ROUTES;
-pub use running::run;
+pub use running::{run, start};
 pub use server::{Budget, OPEN_TENANT, Server};
 pub use settings::SETTINGS;

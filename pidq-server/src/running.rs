@@ -14,12 +14,7 @@ pub fn run(
     arguments: impl IntoIterator<Item = String>,
     environment: impl IntoIterator<Item = (String, String)>,
 ) -> ExitCode {
-    let arguments: Vec<String> = arguments.into_iter().collect();
-    if arguments.iter().any(|argument| ["--help", "-h"].contains(&argument.as_str())) {
-        print!("Serves graphs and queries on them.\n\n{}", help(&[SETTINGS, COMMON]));
-        return ExitCode::SUCCESS;
-    }
-    match start(arguments, environment) {
+    match start(arguments.into_iter().collect(), environment) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error}");
@@ -28,7 +23,15 @@ pub fn run(
     }
 }
 
-fn start(arguments: Vec<String>, environment: impl IntoIterator<Item = (String, String)>) -> Result<(), OpenError> {
+/// As [`run`], for a command that tells errors in its own way.
+///
+/// # Errors
+/// Why it could not start.
+pub fn start(arguments: Vec<String>, environment: impl IntoIterator<Item = (String, String)>) -> Result<(), OpenError> {
+    if arguments.iter().any(|argument| ["--help", "-h"].contains(&argument.as_str())) {
+        print!("Serves graphs and queries on them.\n\n{}", help(&[SETTINGS, COMMON]));
+        return Ok(());
+    }
     let settings = Settings::read(&[COMMON, SETTINGS], arguments, environment)?;
     Floor(&settings).init_log()?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;

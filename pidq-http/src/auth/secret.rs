@@ -18,6 +18,11 @@ impl Secret {
         Ok(Secret(format!("{prefix}{}", URL_SAFE_NO_PAD.encode(random::<32>()?)).into()))
     }
 
+    /// A random text that nobody guesses.
+    pub fn random() -> Result<Secret, IdentityError> {
+        Secret::mint("")
+    }
+
     /// The text itself. To be written to its owner, and nowhere else.
     pub fn expose(&self) -> &str {
         self.0.expose_secret()
