@@ -1,6 +1,6 @@
 """The Python peers, warm: loads a drawing, then answers one request a line with one line.
 
-    python peers.py jsonquerylang|duckdb|polars DRAWING
+    python peers.py jsonquerylang|duckdb|polars|networkx|rustworkx DRAWING
 
 Every peer gets the form it likes best: jsonquerylang the parsed drawing, duckdb and polars a table of the fields that the
 queries use and of each node's JSON text. One thread each; times are the CPU of the process.
@@ -130,10 +130,116 @@ class DuckDb:
         return lambda: self.database.execute(query).fetchone()[0]
 
 
+FLOW = {"piping", "recycle", "off_page"}
+BEGIN = "CentrifugalPump"
+AROUND, HOPS, ROUTES = 1000, 3, 20
+
+
+def flow(drawing):
+    """How many nodes there are, the arcs between them by number, and where walks begin."""
+    nodes = drawing["pid_graph"]["nodes"]
+    places = {node["id"]: place for place, node in enumerate(nodes)}
+    arcs = []
+    for edge in drawing["pid_graph"]["edges"]:
+        if edge["edge_type"] in FLOW:
+            ends = places[edge["source"]], places[edge["target"]]
+            if edge["direction"] != "backward":
+                arcs.append(ends)
+            if edge["direction"] != "forward":
+                arcs.append(ends[::-1])
+    begin = next(place for place, node in enumerate(nodes) if node["class"] == BEGIN)
+    return len(nodes), arcs, begin
+
+
+class NetworkX:
+    def __init__(self, drawing):
+        import networkx
+
+        self.nx = networkx
+        count, arcs, self.begin = flow(drawing)
+        self.directed = networkx.DiGraph()
+        self.directed.add_nodes_from(range(count))
+        self.directed.add_edges_from(arcs)
+        self.undirected = self.directed.to_undirected()
+
+    def route(self, node):
+        try:
+            return self.nx.shortest_path_length(self.undirected, node, self.begin)
+        except self.nx.NetworkXNoPath:
+            return -1
+
+    def work(self, request):
+        nx, directed, undirected = self.nx, self.directed, self.undirected
+        around = range(min(AROUND, len(directed)))
+
+        def hops(node):
+            return 1 + sum(1 for _ in nx.bfs_edges(undirected, node, depth_limit=HOPS))
+
+        return {
+            "3 hops ×1000": lambda: [sum(hops(node) for node in around)],
+            "reach": lambda: [len(nx.descendants(directed, self.begin))],
+            "BFS": lambda: [len(nx.descendants(undirected, self.begin))],
+            "weak parts": lambda: [nx.number_weakly_connected_components(directed)],
+            "strong parts": lambda: [nx.number_strongly_connected_components(directed)],
+            "routes ×20": lambda: [self.route(node) for node in range(min(ROUTES, len(directed)))],
+        }[request["task"]]
+
+
+class RustworkX:
+    def __init__(self, drawing):
+        import rustworkx
+
+        self.rx = rustworkx
+        count, arcs, self.begin = flow(drawing)
+        self.directed = rustworkx.PyDiGraph()
+        self.directed.add_nodes_from(range(count))
+        self.directed.add_edges_from_no_data(arcs)
+        self.undirected = self.directed.to_undirected()
+
+    def route(self, node):
+        if node == self.begin:
+            return 0
+        found = self.rx.graph_dijkstra_shortest_path_lengths(self.undirected, node, lambda _: 1.0, goal=self.begin)
+        return int(found[self.begin]) if self.begin in found else -1
+
+    def work(self, request):
+        rx, directed, undirected = self.rx, self.directed, self.undirected
+        around = range(min(AROUND, directed.num_nodes()))
+
+        def hops(node):
+            met, level = {node}, [node]
+            for _ in range(HOPS):
+                level = [
+                    other
+                    for near in level
+                    for other in undirected.neighbors(near)
+                    if other not in met and not met.add(other)
+                ]
+            return len(met)
+
+        return {
+            "3 hops ×1000": lambda: [sum(hops(node) for node in around)],
+            "reach": lambda: [len(rx.descendants(directed, self.begin))],
+            "BFS": lambda: [len(rx.node_connected_component(undirected, self.begin)) - 1],
+            "weak parts": lambda: [rx.number_weakly_connected_components(directed)],
+            "strong parts": lambda: [rx.number_strongly_connected_components(directed)],
+            "routes ×20": lambda: [self.route(node) for node in range(min(ROUTES, directed.num_nodes()))],
+        }[request["task"]]
+
+
+PEERS = {
+    "jsonquerylang": JsonQuery,
+    "polars": Polars,
+    "duckdb": DuckDb,
+    "networkx": NetworkX,
+    "rustworkx": RustworkX,
+}
+
+
 class Worker:
     def __init__(self, peer, path):
         self.text = Path(path).read_bytes()
-        self.peer = {"jsonquerylang": JsonQuery, "polars": Polars, "duckdb": DuckDb}[peer](orjson.loads(self.text))
+        self.peer = PEERS[peer](orjson.loads(self.text))
 
     def load(self, request):
         before = resident()

@@ -1,7 +1,7 @@
 //! How fast pidq is beside its peers and beside hand-written limits.
 //!
 //! ```text
-//! pidq-compare [--sizes 1k,10k,100k] [--rounds N] [--quick] [--only load,warm,compile,functions,cold]
+//! pidq-compare [--sizes 1k,10k,100k] [--rounds N] [--quick] [--only load,warm,walks,compile,functions,cold]
 //! ```
 //!
 //! Every figure is CPU time; contestants take turns, round after round, and a contestant counts only where its answer is
@@ -21,6 +21,7 @@ mod processes;
 mod queries;
 mod rust_peers;
 mod table;
+mod walks;
 mod warm;
 
 use std::error::Error;
@@ -63,6 +64,9 @@ fn compare(options: &Options) -> Result<()> {
         }
         if options.has(Group::Warm) {
             report.add(warm::tasks(&drawing, options)?);
+        }
+        if options.has(Group::Walks) {
+            report.add(walks::walks(&drawing, options)?);
         }
         if options.has(Group::Functions) && size <= 10_000 {
             report.add(warm::functions(&drawing, options)?);

@@ -2,22 +2,23 @@
 
 use crate::Result;
 
-const USAGE: &str =
-    "usage: pidq-compare [--sizes 1k,10k,100k,1M] [--rounds N] [--quick] [--only load,warm,compile,functions,cold]";
+const USAGE: &str = "usage: pidq-compare [--sizes 1k,10k,100k,1M] [--rounds N] [--quick] [--only load,warm,walks,compile,functions,cold]";
 
 /// A part of the comparison.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Group {
     Load,
     Warm,
+    Walks,
     Compile,
     Functions,
     Cold,
 }
 
-const GROUPS: [(&str, Group); 5] = [
+const GROUPS: [(&str, Group); 6] = [
     ("load", Group::Load),
     ("warm", Group::Warm),
+    ("walks", Group::Walks),
     ("compile", Group::Compile),
     ("functions", Group::Functions),
     ("cold", Group::Cold),

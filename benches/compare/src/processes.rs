@@ -113,6 +113,11 @@ impl Remote {
         Box::new(Self { worker, answer: Some(request("answer")), run: request("run") })
     }
 
+    pub fn walk(worker: Rc<RefCell<Worker>>, name: &str) -> Box<dyn Contestant> {
+        let request = |act: &str| json!({"do": act, "task": name});
+        Box::new(Self { worker, answer: Some(request("answer")), run: request("run") })
+    }
+
     pub fn compile(worker: Rc<RefCell<Worker>>, query: &str) -> Box<dyn Contestant> {
         Box::new(Self { worker, answer: None, run: json!({"do": "compile", "query": query}) })
     }

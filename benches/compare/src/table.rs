@@ -57,9 +57,10 @@ impl Report {
 }
 
 /// Groups in the order in which they are shown, with their titles.
-const TITLES: [(&str, &str); 4] = [
+const TITLES: [(&str, &str); 5] = [
     ("load", "Load: JSON text to a value that can be queried"),
     ("warm", "Warm: compiled query, resident drawing, reused buffers"),
+    ("walks", "Walks through the flow: compiled query, resident drawing"),
     ("compile", "Compile: query text to plan"),
     ("cold", "Cold: file to answer on standard output, whole process"),
 ];

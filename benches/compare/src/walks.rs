@@ -1,0 +1,440 @@
+//! Walks through the flow of a drawing, beside libraries for graphs and beside a plain walk over ready-made tables.
+//!
+//! Everyone has the network ready, and answers with numbers: what a walk finds is counted, not written.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use petgraph::algo::{astar, connected_components, tarjan_scc};
+use petgraph::graph::{DiGraph, NodeIndex, UnGraph};
+use petgraph::visit::{Bfs, VisitMap, Visitable};
+
+use crate::Result;
+use crate::digest::Digest;
+use crate::goals;
+use crate::measure::{Contestant, contest, timed};
+use crate::options::Options;
+use crate::ours::{self, Plan};
+use crate::processes::{Remote, Worker};
+use crate::queries::Drawing;
+use crate::table::{Event, Findings};
+
+/// Where walks begin, and where routes end: the first node of this class.
+const BEGIN: &str = "CentrifugalPump";
+/// Nodes around which hops are counted, and how many hops.
+const AROUND: usize = 1_000;
+const HOPS: u32 = 3;
+/// Routes that are looked for.
+const ROUTES: usize = 20;
+/// Kinds of edges that something flows along.
+const FLOW: [&str; 3] = ["piping", "recycle", "off_page"];
+
+type Work = fn(&mut Network) -> Vec<i64>;
+
+/// A task: its name, our query in which `@` is the node where walks begin, a plain walk, and petgraph.
+struct Walk {
+    name: &'static str,
+    query: &'static str,
+    limit: Work,
+    petgraph: Work,
+}
+
+const WALKS: [Walk; 6] = [
+    Walk {
+        name: "3 hops ×1000",
+        query: "nodes() | limit(1000) | map(expand(3) | size()) | sum()",
+        limit: |network| {
+            let Network { both, space, .. } = network;
+            vec![(0..AROUND.min(both.len()) as u32).map(|node| space.walk(both, node, HOPS) as i64).sum()]
+        },
+        petgraph: |network| {
+            let count = network.undirected.node_count().min(AROUND);
+            vec![(0..count).map(|node| hops(&network.undirected, NodeIndex::new(node))).sum()]
+        },
+    },
+    Walk {
+        name: "reach",
+        query: r#"downstream("@", {pass: "any"}) | size()"#,
+        limit: |network| vec![network.space.walk(&network.out, network.begin, u32::MAX) as i64 - 1],
+        petgraph: |network| {
+            let mut walk = Bfs::new(&network.directed, NodeIndex::new(network.begin as usize));
+            vec![std::iter::from_fn(|| walk.next(&network.directed)).count() as i64 - 1]
+        },
+    },
+    Walk {
+        name: "BFS",
+        query: r#"connected("@", {pass: "any"}) | size()"#,
+        limit: |network| vec![network.space.walk(&network.both, network.begin, u32::MAX) as i64 - 1],
+        petgraph: |network| {
+            let mut walk = Bfs::new(&network.undirected, NodeIndex::new(network.begin as usize));
+            vec![std::iter::from_fn(|| walk.next(&network.undirected)).count() as i64 - 1]
+        },
+    },
+    Walk {
+        name: "weak parts",
+        query: "components() | size()",
+        limit: |network| vec![network.weak_parts()],
+        petgraph: |network| vec![connected_components(&network.undirected) as i64],
+    },
+    Walk {
+        name: "strong parts",
+        query: "components({strong: true}) | size()",
+        limit: |network| vec![strong_parts(&network.out)],
+        petgraph: |network| vec![tarjan_scc(&network.directed).len() as i64],
+    },
+    Walk {
+        name: "routes ×20",
+        query: r#"nodes() | limit(20) | map(shortestPath("@", {dir: "both"}) | coalesce(.length, -1))"#,
+        limit: |network| {
+            let Network { both, space, other, begin, .. } = network;
+            let ends = 0..ROUTES.min(both.len()) as u32;
+            ends.map(|from| route(both, [space, other], from, *begin)).collect()
+        },
+        petgraph: |network| {
+            let ends = 0..network.undirected.node_count().min(ROUTES);
+            let to = NodeIndex::new(network.begin as usize);
+            let length = |from| {
+                let found = astar(&network.undirected, NodeIndex::new(from), |node| node == to, |_| 1_i64, |_| 0);
+                found.map_or(-1, |(cost, _)| cost)
+            };
+            ends.map(length).collect()
+        },
+    },
+];
+
+pub fn walks(drawing: &Drawing, options: &Options) -> Result<Findings> {
+    let graph = ours::load(drawing.text.clone())?;
+    let network = Rc::new(RefCell::new(Network::new(&drawing.text)?));
+    let workers: Vec<_> = ["networkx", "rustworkx"]
+        .into_iter()
+        .filter_map(|name| match Worker::start(name, &drawing.path) {
+            Ok(worker) => Some(Rc::new(RefCell::new(worker))),
+            Err(error) => {
+                eprintln!("left out: {name} ({error})");
+                None
+            }
+        })
+        .collect();
+    let mut findings = Findings::default();
+    for walk in &WALKS {
+        let query = walk.query.replace('@', &network.borrow().name);
+        let by_hand = |name, work| Box::new(ByHand { name, work, network: Rc::clone(&network) });
+        let mut contestants: Vec<Box<dyn Contestant + '_>> = vec![
+            Box::new(Ours(Plan::new(&graph, &query)?)),
+            by_hand("limit", walk.limit),
+            by_hand("petgraph", walk.petgraph),
+        ];
+        contestants.extend(workers.iter().map(|worker| Remote::walk(Rc::clone(worker), walk.name)));
+        let scores = contest(contestants, options.rounds, options.sample);
+        findings.events.push(Event { group: "walks", nodes: drawing.nodes, task: walk.name.to_string(), scores });
+    }
+    Ok(findings)
+}
+
+/// Our query, from the compiled plan to the number.
+struct Ours<'g>(Plan<'g>);
+
+impl Contestant for Ours<'_> {
+    fn name(&self) -> &str {
+        goals::OURS
+    }
+
+    fn answer(&mut self) -> Result<Digest> {
+        let mut json = Vec::new();
+        self.0.json(&mut json)?;
+        match json.first() {
+            Some(b'[') => Digest::of(&json),
+            _ => Digest::of(&[b"[", json.as_slice(), b"]"].concat()),
+        }
+    }
+
+    fn run(&mut self, times: u32) -> Result<f64> {
+        let (result, seconds) = timed(|| (0..times).try_for_each(|_| self.0.rows().map(drop)));
+        result.map(|()| seconds)
+    }
+}
+
+struct ByHand {
+    name: &'static str,
+    work: Work,
+    network: Rc<RefCell<Network>>,
+}
+
+impl Contestant for ByHand {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn answer(&mut self) -> Result<Digest> {
+        let numbers = (self.work)(&mut self.network.borrow_mut());
+        Digest::of(serde_json::to_string(&numbers)?.as_bytes())
+    }
+
+    fn run(&mut self, times: u32) -> Result<f64> {
+        let network = &mut self.network.borrow_mut();
+        let (sum, seconds) = timed(|| (0..times).map(|_| (self.work)(network).iter().sum::<i64>()).sum::<i64>());
+        std::hint::black_box(sum);
+        Ok(seconds)
+    }
+}
+
+/// The flow of a drawing, in the form that each likes best.
+struct Network {
+    out: Table,
+    both: Table,
+    arcs: Vec<[u32; 2]>,
+    directed: DiGraph<(), ()>,
+    undirected: UnGraph<(), ()>,
+    begin: u32,
+    /// The id of the node where walks begin.
+    name: String,
+    space: Space,
+    other: Space,
+}
+
+#[derive(serde::Deserialize)]
+struct Document<'a> {
+    #[serde(borrow)]
+    pid_graph: Lists<'a>,
+}
+
+#[derive(serde::Deserialize)]
+struct Lists<'a> {
+    #[serde(borrow)]
+    nodes: Vec<Node<'a>>,
+    #[serde(borrow)]
+    edges: Vec<Edge<'a>>,
+}
+
+#[derive(serde::Deserialize)]
+struct Node<'a> {
+    id: &'a str,
+    class: &'a str,
+}
+
+#[derive(serde::Deserialize)]
+struct Edge<'a> {
+    source: &'a str,
+    target: &'a str,
+    edge_type: &'a str,
+    direction: &'a str,
+}
+
+impl Network {
+    fn new(text: &[u8]) -> Result<Self> {
+        let Lists { nodes, edges } = serde_json::from_slice::<Document<'_>>(text)?.pid_graph;
+        let places: HashMap<&str, u32> = nodes.iter().map(|node| node.id).zip(0..).collect();
+        let mut arcs = Vec::new();
+        for edge in edges.iter().filter(|edge| FLOW.contains(&edge.edge_type)) {
+            let ends = [places[edge.source], places[edge.target]];
+            if edge.direction != "backward" {
+                arcs.push(ends);
+            }
+            if edge.direction != "forward" {
+                arcs.push([ends[1], ends[0]]);
+            }
+        }
+        let pairs = || arcs.iter().map(|[from, to]| (*from, *to));
+        let mut directed = DiGraph::from_edges(pairs());
+        let mut undirected = UnGraph::from_edges(pairs());
+        while directed.node_count() < nodes.len() {
+            directed.add_node(());
+            undirected.add_node(());
+        }
+        let begin = nodes.iter().position(|node| node.class == BEGIN).ok_or("no pump in the drawing")? as u32;
+        let twice: Vec<[u32; 2]> = arcs.iter().flat_map(|[from, to]| [[*from, *to], [*to, *from]]).collect();
+        let (out, both) = (Table::new(nodes.len(), &arcs), Table::new(nodes.len(), &twice));
+        let [space, other] = [0, 1].map(|_| Space::new(nodes.len()));
+        let name = nodes[begin as usize].id.to_string();
+        Ok(Self { out, both, arcs, directed, undirected, begin, name, space, other })
+    }
+
+    fn weak_parts(&self) -> i64 {
+        let mut parent: Vec<u32> = (0..self.out.len() as u32).collect();
+        let mut parts = parent.len() as i64;
+        for [from, to] in &self.arcs {
+            let (a, b) = (root(&mut parent, *from), root(&mut parent, *to));
+            if a != b {
+                parent[a as usize] = b;
+                parts -= 1;
+            }
+        }
+        parts
+    }
+}
+
+/// The name of the part that a node is in; paths are halved on the way.
+fn root(parent: &mut [u32], mut node: u32) -> u32 {
+    while parent[node as usize] != node {
+        parent[node as usize] = parent[parent[node as usize] as usize];
+        node = parent[node as usize];
+    }
+    node
+}
+
+/// Neighbours side by side.
+struct Table {
+    first: Vec<u32>,
+    heads: Vec<u32>,
+}
+
+impl Table {
+    fn new(nodes: usize, arcs: &[[u32; 2]]) -> Self {
+        let mut first = vec![0; nodes + 1];
+        arcs.iter().for_each(|[from, _]| first[*from as usize + 1] += 1);
+        for node in 0..nodes {
+            first[node + 1] += first[node];
+        }
+        let mut next = first.clone();
+        let mut heads = vec![0; arcs.len()];
+        for [from, to] in arcs {
+            heads[next[*from as usize] as usize] = *to;
+            next[*from as usize] += 1;
+        }
+        Self { first, heads }
+    }
+
+    fn len(&self) -> usize {
+        self.first.len() - 1
+    }
+
+    fn of(&self, node: u32) -> &[u32] {
+        &self.heads[self.first[node as usize] as usize..self.first[node as usize + 1] as usize]
+    }
+}
+
+/// What a walk has met: never cleared, only outdated.
+struct Space {
+    stamps: Vec<u32>,
+    epoch: u32,
+    queue: Vec<u32>,
+}
+
+impl Space {
+    fn new(nodes: usize) -> Self {
+        Self { stamps: vec![0; nodes], epoch: 0, queue: Vec::with_capacity(nodes) }
+    }
+
+    fn begin(&mut self, node: u32) {
+        self.epoch += 1;
+        self.queue.clear();
+        self.enter(node);
+    }
+
+    fn enter(&mut self, node: u32) {
+        if self.stamps[node as usize] != self.epoch {
+            self.stamps[node as usize] = self.epoch;
+            self.queue.push(node);
+        }
+    }
+
+    fn has(&self, node: u32) -> bool {
+        self.stamps[node as usize] == self.epoch
+    }
+
+    /// How many nodes are within so many steps, the first one included.
+    fn walk(&mut self, table: &Table, from: u32, steps: u32) -> usize {
+        self.begin(from);
+        let (mut at, mut step) = (0, 0);
+        while at < self.queue.len() && step < steps {
+            let end = self.queue.len();
+            while at < end {
+                table.of(self.queue[at]).iter().for_each(|next| self.enter(*next));
+                at += 1;
+            }
+            step += 1;
+        }
+        self.queue.len()
+    }
+}
+
+/// How many steps there are between two nodes: from both ends, the smaller side first.
+fn route(table: &Table, spaces: [&mut Space; 2], from: u32, to: u32) -> i64 {
+    let [mut near, mut far] = spaces;
+    near.begin(from);
+    far.begin(to);
+    if from == to {
+        return 0;
+    }
+    let (mut near_at, mut far_at, mut steps) = (0, 0, 0);
+    loop {
+        if near.queue.len() - near_at > far.queue.len() - far_at {
+            std::mem::swap(&mut near, &mut far);
+            std::mem::swap(&mut near_at, &mut far_at);
+        }
+        let end = near.queue.len();
+        if near_at == end {
+            return -1;
+        }
+        steps += 1;
+        while near_at < end {
+            for next in table.of(near.queue[near_at]) {
+                if far.has(*next) {
+                    return steps;
+                }
+                near.enter(*next);
+            }
+            near_at += 1;
+        }
+    }
+}
+
+/// Tarjan 1972, without recursion.
+fn strong_parts(table: &Table) -> i64 {
+    let count = table.len();
+    let mut index = vec![0_u32; count];
+    let mut low = vec![0_u32; count];
+    let mut is_open = vec![false; count];
+    let (mut open, mut way, mut next, mut parts) = (Vec::new(), Vec::new(), 1, 0);
+    for start in 0..count as u32 {
+        if index[start as usize] != 0 {
+            continue;
+        }
+        way.push((start, 0));
+        while let Some((node, at)) = way.pop() {
+            let place = node as usize;
+            if at == 0 {
+                index[place] = next;
+                low[place] = next;
+                next += 1;
+                open.push(node);
+                is_open[place] = true;
+            }
+            if let Some(head) = table.of(node).get(at) {
+                way.push((node, at + 1));
+                if index[*head as usize] == 0 {
+                    way.push((*head, 0));
+                } else if is_open[*head as usize] {
+                    low[place] = low[place].min(index[*head as usize]);
+                }
+                continue;
+            }
+            if low[place] == index[place] {
+                parts += 1;
+                while let Some(member) = open.pop() {
+                    is_open[member as usize] = false;
+                    if member == node {
+                        break;
+                    }
+                }
+            }
+            if let Some((before, _)) = way.last() {
+                low[*before as usize] = low[*before as usize].min(low[place]);
+            }
+        }
+    }
+    parts
+}
+
+/// Nodes within a few hops, the first one included.
+fn hops(graph: &UnGraph<(), ()>, from: NodeIndex) -> i64 {
+    let mut met = graph.visit_map();
+    met.visit(from);
+    let (mut level, mut count) = (vec![from], 1);
+    for _ in 0..HOPS {
+        level = level.iter().flat_map(|node| graph.neighbors(*node)).filter(|next| met.visit(*next)).collect();
+        count += level.len() as i64;
+    }
+    count
+}
