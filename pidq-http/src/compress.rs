@@ -23,14 +23,14 @@ pub(crate) struct Encoder {
 }
 
 enum Kind {
-    Gzip(GzEncoder<Vec<u8>>),
+    Gzip(Box<GzEncoder<Vec<u8>>>),
     Zstd(Box<zstd::stream::write::Encoder<'static, Vec<u8>>>),
 }
 
 impl Encoder {
     fn new(coding: &str, flush: bool) -> io::Result<Self> {
         let kind = match coding {
-            "gzip" => Kind::Gzip(GzEncoder::new(Vec::new(), flate2::Compression::fast())),
+            "gzip" => Kind::Gzip(Box::new(GzEncoder::new(Vec::new(), flate2::Compression::fast()))),
             _ => Kind::Zstd(Box::new(zstd::stream::write::Encoder::new(Vec::new(), 1)?)),
         };
         Ok(Encoder { kind, flush })

@@ -118,7 +118,7 @@ pub async fn open_store(settings: &Settings) -> Result<Arc<dyn Store>, OpenError
     let options = store::Options {
         keep: settings.parsed("PIDQ_STORE_KEEP")?,
         share: share(settings)?,
-        events: Arc::new(|event| tell(event)),
+        events: Arc::new(tell),
     };
     if let Some(url) = settings.optional("PIDQ_STORE_URL")? {
         return Ok(Arc::new(Sql::open(url, CONNECTIONS, options).await?));
@@ -130,7 +130,7 @@ pub async fn open_store(settings: &Settings) -> Result<Arc<dyn Store>, OpenError
 async fn graphs(settings: &Settings) -> Result<Arc<dyn Store>, OpenError> {
     match settings.path("PIDQ_GRAPHS")? {
         Some(path) => {
-            let (rules, events) = (rules(settings)?, Arc::new(|event: &Event| tell(event)));
+            let (rules, events) = (rules(settings)?, Arc::new(tell));
             let served = Served::open(path, served::Options { rules, events, ..served::Options::default() })?;
             Ok(Arc::new(served))
         }

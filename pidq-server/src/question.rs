@@ -60,7 +60,7 @@ pub(crate) async fn ask(server: &Server, mut request: Request) -> Result<Respons
     let (meta, graph) = open(server, &asker.tenant, &job, &which).await?;
     let done = run(server, graph, asked.clone(), rendering).await?;
     let waited = done.queued.as_millis() as u64;
-    let answer = done.value.map_err(|failure| refused(failure))?;
+    let answer = done.value.map_err(refused)?;
     Ok(respond(&asked, &meta, media, answer).note("queued_ms", waited))
 }
 
@@ -75,7 +75,7 @@ pub(crate) async fn drawing(
     let (meta, graph) = open(server, tenant, job, which).await?;
     let asked = Arc::new(Asked::new("get()".into(), None)?);
     let done = run(server, graph, asked.clone(), rendering).await?;
-    let answer = done.value.map_err(|failure| refused(failure))?;
+    let answer = done.value.map_err(refused)?;
     Ok(described(Response::ok(rendering.media.media_type(), answer.rendered.body), &meta))
 }
 
