@@ -116,9 +116,12 @@ enum Command {
     Completions(generate::Completions),
     /// Print the manual page.
     Man(generate::Man),
-    /// Print `docs/language.md`.
+    /// Print a page of `docs/`.
     #[command(hide = true)]
-    Manual,
+    Manual {
+        #[arg(value_enum, default_value_t)]
+        page: manual::Page,
+    },
 }
 
 /// Runs the command and gives its exit status.
@@ -159,7 +162,7 @@ fn run(command: Command) -> Result {
         Command::ConformanceStdio(options) => conformance::run(&options),
         Command::Completions(options) => generate::completions(&options),
         Command::Man(options) => generate::man(&options),
-        Command::Manual => manual::run(),
+        Command::Manual { page } => manual::run(page),
     }
 }
 

@@ -49,12 +49,12 @@ pub enum Doubt {
     Refused,
 }
 
-/// Who gives `change_version`.
+/// Who gives `change_version`, and so whose word counts where a document and its place differ.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Numbering {
-    /// The store, whatever the document says.
+    /// The store, whatever the document says. A document for another job is refused.
     Store,
-    /// The document; "1" where it says nothing.
+    /// The document; "1" where it says nothing. The job is what its file is called, whatever it says.
     Document,
 }
 
@@ -227,6 +227,7 @@ impl<'g> Drawing<'g> {
 
     fn check_job(&self, job: &JobId) -> Result<()> {
         match self.said("job_id") {
+            _ if self.numbering == Numbering::Document => Ok(()),
             Some(said) if said.as_str() != Some(job.as_str()) => Err(Error::JobIdMismatch(brief(said))),
             _ => Ok(()),
         }
@@ -440,6 +441,9 @@ impl Owned<'_> {
             added.extend([literal(&format!("{comma}\"{key}\":")), self.value(key)]);
         }
         edits.extend(metadata.of("change_version").map(|place| (place, vec![self.value("change_version")])));
+        if self.drawing.numbering == Numbering::Document {
+            edits.extend(metadata.of("job_id").map(|place| (place, vec![self.value("job_id")])));
+        }
         // After the last member, so that the layout before the brace stays.
         let behind = metadata.list.last().map_or(metadata.end, |(_, value)| value.end);
         edits.push((behind..behind, added));

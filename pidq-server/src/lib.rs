@@ -25,6 +25,7 @@
 
 pub mod door;
 pub mod graphs;
+pub mod manual;
 pub mod served;
 pub mod store;
 

@@ -115,11 +115,8 @@ pub async fn open_accounts(settings: &Settings) -> Result<Identities, OpenError>
 /// # Errors
 /// As [`open`].
 pub async fn open_store(settings: &Settings) -> Result<Arc<dyn Store>, OpenError> {
-    let options = store::Options {
-        keep: settings.parsed("PIDQ_STORE_KEEP")?,
-        share: share(settings)?,
-        events: Arc::new(tell),
-    };
+    let options =
+        store::Options { keep: settings.parsed("PIDQ_STORE_KEEP")?, share: share(settings)?, events: Arc::new(tell) };
     if let Some(url) = settings.optional("PIDQ_STORE_URL")? {
         return Ok(Arc::new(Sql::open(url, CONNECTIONS, options).await?));
     }

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
+use clap::ValueEnum;
 use pidq::error::{Code, Stage};
 use pidq::{Dialect, Function, Limits, Param};
 
@@ -24,9 +25,30 @@ const TITLES: &[(&str, &str)] = &[
     ("pid", "The drawing: isolation, lists, loops, checks"),
 ];
 
+/// A page of the manual.
+#[derive(Clone, Copy, Default, ValueEnum)]
+pub enum Page {
+    /// The language.
+    #[default]
+    Language,
+    /// The endpoints of the service.
+    #[cfg(feature = "server")]
+    Http,
+    /// How the service is run.
+    #[cfg(feature = "server")]
+    Operate,
+}
+
 /// Runs the subcommand.
-pub fn run() -> Result {
-    io::stdout().lock().write_all(language().as_bytes())?;
+pub fn run(page: Page) -> Result {
+    let text = match page {
+        Page::Language => language(),
+        #[cfg(feature = "server")]
+        Page::Http => pidq_server::manual::http(),
+        #[cfg(feature = "server")]
+        Page::Operate => pidq_server::manual::operate(),
+    };
+    io::stdout().lock().write_all(text.as_bytes())?;
     Ok(Status::Done)
 }
 

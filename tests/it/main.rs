@@ -26,4 +26,5 @@ mod oracle;
 mod pid;
 mod properties;
 mod readme;
+mod service;
 mod shortcuts;

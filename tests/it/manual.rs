@@ -71,10 +71,13 @@ fn queries_in_the_manual_are_fit_to_be_copied() {
 }
 
 #[test]
-fn the_page_about_the_language_is_made_from_the_tables() {
-    let output = Command::new(env!("CARGO_BIN_EXE_pidq")).arg("manual").output().expect("the command runs");
-    let printed = String::from_utf8(output.stdout).expect("text");
-    assert!(printed == read("docs/language.md"), "write it again: pidq manual > docs/language.md");
+fn pages_are_made_from_the_tables() {
+    for page in ["language", "http", "operate"] {
+        let output =
+            Command::new(env!("CARGO_BIN_EXE_pidq")).args(["manual", page]).output().expect("the command runs");
+        let printed = String::from_utf8(output.stdout).expect("text");
+        assert!(printed == read(&format!("docs/{page}.md")), "write it again: pidq manual {page} > docs/{page}.md");
+    }
 }
 
 #[test]

@@ -90,6 +90,17 @@ fn nothing_is_written_and_others_see_nothing() {
 }
 
 #[test]
+fn a_file_is_the_job_that_it_is_called() {
+    let place = Place::new();
+    let text = r#"{"nodes": [], "edges": [], "metadata": {"job_id": "K", "x": 1.0}}"#;
+    fs::write(place.path().join("J.json"), text).expect("written");
+    let served = Served::open(place.path(), on_demand()).expect("opens");
+    let bytes = get(&served, "J").expect("served").bytes;
+    let shown = r#"{"pid_graph":{"nodes": [], "edges": [], "metadata": {"job_id": "J", "x": 1.0,"#;
+    assert!(bytes.starts_with(shown.as_bytes()), "{bytes:?}");
+}
+
+#[test]
 fn a_broken_file_keeps_its_last_good_content() {
     let place = Place::new();
     let write = |name: &str, text: &str| fs::write(place.path().join(name), text).expect("written");
@@ -99,7 +110,7 @@ fn a_broken_file_keeps_its_last_good_content() {
     let served = Served::open(place.path(), Options { events, ..on_demand() }).expect("opens");
     assert_eq!(get(&served, "K").expect_err("broken"), Error::GraphNotFound);
     let first = get(&served, "J").expect("served").meta;
-    for broken in ["{", r#"{"nodes":1}"#, r#"{"nodes":[],"edges":[],"metadata":{"job_id":"K"}}"#] {
+    for broken in ["{", r#"{"nodes":1}"#, r#"{"nodes":[],"edges":[],"metadata":{"schema_version":"2"}}"#] {
         write("J.json", broken);
         served.reload().expect("reads");
         assert_eq!(get(&served, "J").expect("the last good one").meta, first);

@@ -1,0 +1,149 @@
+//! The service as the command starts it, and the commands that look after its accounts and graphs.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::thread;
+
+const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+
+fn pidq() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_pidq"));
+    command.current_dir(ROOT).env_clear().env("PATH", env!("PATH"));
+    command
+}
+
+/// A folder of its own for a test, empty.
+fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    drop(fs::remove_dir_all(&folder));
+    fs::create_dir_all(&folder).expect("a folder for the test");
+    folder
+}
+
+/// A service that runs until it is dropped.
+struct Service {
+    child: Child,
+    address: String,
+}
+
+impl Service {
+    fn start(arguments: &[&str]) -> Service {
+        let mut command = pidq();
+        command.arg("serve").args(["--listen", "127.0.0.1:0", "--admin-listen", ""]).args(arguments);
+        let mut child = command.stderr(Stdio::piped()).spawn().expect("it starts");
+        let address = address(&mut child);
+        Service { child, address }
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+/// Where it listens, as its log says. The rest of the log is read too: a full pipe would stop it.
+fn address(child: &mut Child) -> String {
+    let mut lines = BufReader::new(child.stderr.take().expect("its log")).lines().map_while(Result::ok);
+    let said = lines.find_map(|line| {
+        let line: serde_json::Value = serde_json::from_str(&line).ok()?;
+        Some(line.get("address")?.as_str()?.to_owned())
+    });
+    thread::spawn(move || lines.for_each(drop));
+    said.expect("it says where it listens")
+}
+
+fn shell(line: &str) -> String {
+    let output =
+        Command::new("bash").args(["-c", line]).current_dir(folder("service-shell")).output().expect("bash runs");
+    assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("it is UTF-8")
+}
+
+#[test]
+fn the_service_of_the_readme_answers() {
+    if Command::new("curl").arg("--version").output().is_err() {
+        eprintln!("left out: there is no curl");
+        return;
+    }
+    let readme = fs::read_to_string(Path::new(ROOT).join("README.md")).expect("there is a README");
+    let line = readme.lines().find(|line| line.starts_with("pidq serve")).expect("it says how");
+    let arguments: Vec<&str> = line.split(' ').skip(2).collect();
+    let service = Service::start(&arguments);
+    let calls = readme.lines().filter(|line| line.starts_with("curl"));
+    let answers: Vec<String> = calls.map(|line| shell(&line.replace("127.0.0.1:8080", &service.address))).collect();
+    let [size, _, fleet] = &answers[..] else { panic!("three calls: {answers:?}") };
+    assert!(size.ends_with(r#""result":[120]}"#), "{size}");
+    assert!(fleet.lines().count() == 3 && fleet.contains(r#"{"job_id":"plant","change_version":"1","result":[186]}"#));
+}
+
+fn run(data: &Path, arguments: &[&str], input: &str) -> Output {
+    let mut command = pidq();
+    command.args(arguments).arg("--data-dir").arg(data);
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the command starts");
+    // A command that reads no input may be gone by now.
+    drop(child.stdin.take().expect("its input").write_all(input.as_bytes()));
+    child.wait_with_output().expect("it ends")
+}
+
+fn printed(data: &Path, arguments: &[&str], input: &str) -> String {
+    let output = run(data, arguments, input);
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("it is UTF-8")
+}
+
+fn refused(data: &Path, arguments: &[&str], input: &str) -> String {
+    let output = run(data, arguments, input);
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+    String::from_utf8(output.stderr).expect("it is UTF-8")
+}
+
+#[test]
+fn graphs_are_put_in_listed_and_taken_out() {
+    let data = folder("service-graphs");
+    let plant = "examples/data/plant.json";
+    assert!(printed(&data, &["graph", "import", plant], "").starts_with("plant-100 version 1 stored: 120 nodes"));
+    assert!(printed(&data, &["graph", "import", plant], "").contains("unchanged"));
+    assert!(printed(&data, &["graph", "import", "examples/data/plant_b.json"], "").contains("version 2 stored"));
+    assert!(printed(&data, &["graph", "list"], "").contains("plant-100  2 "));
+    let first = printed(&data, &["graph", "export", "plant-100", "--version", "1"], "");
+    assert!(first.contains("\"design_pressure\": 0.1") && first.contains("\"change_version\": \"1\""));
+    assert_eq!(printed(&data, &["graph", "verify"], ""), "2 versions were read, 0 are damaged\n");
+    assert_eq!(refused(&data, &["graph", "export", "nope"], ""), "error: no such graph\n");
+    printed(&data, &["graph", "delete", "plant-100"], "");
+    assert!(printed(&data, &["graph", "import", plant], "").contains("version 3 stored"), "numbers are not used again");
+}
+
+#[test]
+fn users_and_clients_are_looked_after() {
+    let data = folder("service-users");
+    let add = ["users", "add", "maria@plant.example", "--role", "editor", "--group", "process"];
+    printed(&data, &add, "one-two-three-horse\n");
+    let users = printed(&data, &["users", "list"], "");
+    assert!(users.contains("maria@plant.example  editor  main    process  active"), "{users}");
+    assert!(refused(&data, &add, "one-two-three-horse\n").contains("exists already"));
+    assert!(refused(&data, &["users", "passwd", "maria@plant.example"], "short\n").contains("at least 8 characters"));
+    assert!(refused(&data, &["users", "passwd", "maria@plant.example"], "").contains("first line"));
+    printed(&data, &["users", "grant", "200-*", "group:process", "write"], "");
+    assert!(printed(&data, &["users", "grants"], "").contains("200-*  group:process  write"));
+    let client = printed(&data, &["clients", "add", "historian", "--grant", "client_credentials"], "");
+    assert!(client.contains("client_secret: pidq_cs_"), "{client}");
+    assert!(!printed(&data, &["clients", "list"], "").contains("pidq_cs_"), "a secret is shown once");
+    assert!(refused(&data, &["clients", "add", "x", "--grant", "implicit"], "").contains("no grant `implicit`"));
+}
+
+#[test]
+fn a_setting_that_nobody_knows_ends_the_start() {
+    let output = pidq().args(["serve", "--lisen", "127.0.0.1:0"]).output().expect("it ends");
+    assert_eq!(output.status.code(), Some(2));
+    let said = String::from_utf8(output.stderr).expect("it is UTF-8");
+    assert!(said.contains("did you mean `--listen`?"), "{said}");
+}
