@@ -38,8 +38,8 @@ impl Encoder {
 
     pub fn write(&mut self, bytes: &[u8]) -> io::Result<Bytes> {
         let writer: &mut dyn Write = match &mut self.kind {
-            Kind::Gzip(encoder) => encoder,
-            Kind::Zstd(encoder) => encoder,
+            Kind::Gzip(encoder) => &mut **encoder,
+            Kind::Zstd(encoder) => &mut **encoder,
         };
         writer.write_all(bytes)?;
         if self.flush {
