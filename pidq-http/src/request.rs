@@ -152,6 +152,12 @@ impl Request {
         self.body.whole(&self.head.headers, accepts.limit).await
     }
 
+    /// The same for handlers that take less than their row says: a setting decides, and the table cannot know it.
+    pub async fn bytes_up_to(&mut self, limit: u64) -> Result<Bytes, Problem> {
+        let accepts = self.accepted()?;
+        self.body.whole(&self.head.headers, accepts.limit.min(limit)).await
+    }
+
     /// The whole body, whatever its content type, for handlers that have an opinion of their own about that.
     pub async fn bytes_of_any_type(&mut self) -> Result<Bytes, Problem> {
         let limit = self.row_accepts()?.limit;
@@ -164,6 +170,16 @@ impl Request {
     pub async fn json<T: DeserializeOwned>(&mut self) -> Result<T, Problem> {
         let bytes = self.bytes().await?;
         serde_json::from_slice(&bytes).map_err(malformed_json)
+    }
+
+    /// The body as a JSON object with named members. A list of their values, which serde takes as well, is none.
+    pub async fn object<T: DeserializeOwned>(&mut self) -> Result<T, Problem> {
+        let bytes = self.bytes().await?;
+        let value = serde_json::from_slice(&bytes).map_err(malformed_json)?;
+        match bytes.trim_ascii_start().first() {
+            Some(b'{') => Ok(value),
+            _ => Err(Problem::bad_request("invalid-request", "The body is JSON, and not an object.")),
+        }
     }
 
     /// The body as a form.

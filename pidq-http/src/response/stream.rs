@@ -106,6 +106,11 @@ impl Lines {
     pub async fn finish(self) -> Result<(), Gone> {
         self.0.finish().await
     }
+
+    /// Waits until nobody reads any more.
+    pub async fn closed(&self) {
+        self.0.closed().await;
+    }
 }
 
 /// A stream of server-sent events.
