@@ -5,15 +5,14 @@ use std::sync::Arc;
 
 use pidq_http::{Lines, Problem, Request, Response};
 use serde::Deserialize;
-use serde_json::Value as Json;
-use serde_json::json;
 use serde_json::value::RawValue;
+use serde_json::{Map, Value as Json, json};
 use tokio::task::JoinHandle;
 
 use crate::asker::Asker;
 use crate::graph::readable;
 use crate::problems::problem;
-use crate::question::{self, Asked, failure_row};
+use crate::question::{self, Asked, failure_row, present};
 use crate::rendering::{Media, Rendering};
 use crate::server::Server;
 use crate::store::{Error, JobId, Tenant, Version, Which};
@@ -22,16 +21,29 @@ use crate::store::{Error, JobId, Tenant, Version, Which};
 #[derive(Deserialize)]
 struct Fleet {
     query: String,
+    #[serde(default, deserialize_with = "present")]
     params: Option<Box<RawValue>>,
-    jobs: Jobs,
+    jobs: Map<String, Json>,
 }
 
 /// Which drawings are asked.
-#[derive(Deserialize)]
-#[serde(rename_all = "lowercase")]
 enum Jobs {
     Prefix(String),
     Ids(Vec<String>),
+}
+
+impl Jobs {
+    /// One member, and no other.
+    fn read(members: Map<String, Json>) -> Result<Jobs, Problem> {
+        let is_one = members.len() == 1;
+        let jobs = members.into_iter().next().filter(|_| is_one).and_then(|(name, value)| match (&*name, value) {
+            ("prefix", Json::String(prefix)) => Some(Jobs::Prefix(prefix)),
+            ("ids", ids) => serde_json::from_value(ids).ok().map(Jobs::Ids),
+            _ => None,
+        });
+        let wrong = "`jobs` is an object with `prefix`, a text, or with `ids`, a list of texts.";
+        jobs.ok_or_else(|| Problem::bad_request("invalid-request", wrong))
+    }
 }
 
 /// Most drawings of one request.
@@ -52,10 +64,10 @@ struct Row {
 
 /// `POST /graph`.
 pub(crate) async fn ask(server: &Arc<Server>, mut request: Request) -> Result<Response, Problem> {
-    let fleet: Fleet = request.json().await?;
+    let fleet: Fleet = request.object().await?;
     let asked = Arc::new(Asked::new(fleet.query, fleet.params)?);
     let asker = Asker::of(server, &request)?;
-    let jobs = chosen(server, &asker, fleet.jobs).await?;
+    let jobs = chosen(server, &asker, Jobs::read(fleet.jobs)?).await?;
     let (lines, response) = Response::ndjson();
     let (server, tenant) = (server.clone(), asker.tenant.clone());
     tokio::spawn(send(server, tenant, jobs, asked, lines));
@@ -91,13 +103,20 @@ async fn send(server: Arc<Server>, tenant: Tenant, jobs: Vec<(JobId, bool)>, ask
         {
             pending.push_back(tokio::spawn(row(server.clone(), tenant.clone(), job, may_read, asked.clone())));
         }
-        let Some(next) = pending.pop_front() else { break };
-        let Ok(row) = next.await else { break };
-        if lines.send(&row.into_json()).await.is_err() {
+        let Some(next) = pending.front_mut() else { break };
+        let is_read = tokio::select! {
+            row = next => match row {
+                Ok(row) => lines.send(&row.into_json()).await.is_ok(),
+                Err(_) => break,
+            },
+            () = lines.closed() => false,
+        };
+        if !is_read {
             // Dropping their handles would let them run on.
             pending.iter().for_each(JoinHandle::abort);
             return;
         }
+        pending.pop_front();
     }
     // A reader who is gone by now misses nothing but the end.
     let _ = lines.finish().await;

@@ -43,13 +43,22 @@ pub(crate) async fn put(server: &Server, mut request: Request) -> Result<Respons
         return Err(precondition_required());
     }
     precondition.check(latest.map(|meta| meta.etag()).as_ref()).map_err(problem)?;
-    let body = request.bytes().await?;
+    let body = body(&mut request, &server.rules).await?;
     let (rules, named) = (Rules { doubt, ..server.rules }, job.clone());
     let admitted = server.work.run(|| {}, move || door::admit(&named, body, &rules)).await?;
     let draft = admitted.value.map_err(problem)?;
     let warnings = draft.warnings.clone();
     let committed = server.store.commit(&tenant, &job, draft, &precondition).await.map_err(problem)?;
     stored(&committed, &warnings)
+}
+
+/// The body, never more of it than a graph may be: a bomb ends when it has grown to that.
+async fn body(request: &mut Request, rules: &Rules) -> Result<bytes::Bytes, Problem> {
+    let limit = rules.bytes as u64;
+    request.bytes_up_to(limit).await.map_err(|refused| match refused.status() {
+        StatusCode::PAYLOAD_TOO_LARGE => problem(Error::GraphTooLarge { what: "bytes", limit }),
+        _ => refused,
+    })
 }
 
 /// `DELETE /graph/{job_id}`.

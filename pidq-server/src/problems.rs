@@ -4,6 +4,7 @@ use pidq_core::error::{Code, Stage};
 use pidq_http::{Problem, StatusCode, header};
 use serde_json::{Value, json};
 
+use crate::server::Budget;
 use crate::store::{Coding, Error};
 
 /// An error of the store as a problem.
@@ -44,7 +45,7 @@ pub(crate) fn problem(error: Error) -> Problem {
 }
 
 /// An error of a query as a problem: its code, and all that the engine tells of place and remedy.
-pub(crate) fn query_problem(error: &pidq_core::Error) -> Problem {
+pub(crate) fn query_problem(error: &pidq_core::Error, budget: Budget, output: usize) -> Problem {
     let (status, code) = status(error.code());
     let mut problem = Problem::new(status, code).detail(error.message()).with("pq_code", error.code().as_str());
     for (name, value) in told(error) {
@@ -53,7 +54,7 @@ pub(crate) fn query_problem(error: &pidq_core::Error) -> Problem {
     if let Some(place) = error.location() {
         problem = problem.with("position", place.pos16).with("line", place.line).with("column", place.column);
     }
-    if let Some((limit, value)) = limit(error.code()) {
+    if let Some((limit, value)) = limit(error.code(), budget, output) {
         problem = problem.with("limit", limit).with("value", value);
     }
     if error.code() == Code::OutOfTime { problem.retry_after(1) } else { problem }
@@ -84,16 +85,16 @@ fn status(code: Code) -> (StatusCode, &'static str) {
     }
 }
 
-/// Which budget ended, in the words of the interface.
-fn limit(code: Code) -> Option<(&'static str, u64)> {
+/// Which budget ended, in the words of the interface, and what it was.
+fn limit(code: Code, budget: Budget, output: usize) -> Option<(&'static str, u64)> {
     use pidq_core::limits::{Limits, MAX_NESTING, MAX_QUERY};
     let limits = Limits::default();
     Some(match code {
         Code::NestedTooDeep => ("depth", MAX_NESTING as u64),
         Code::QueryTooLong => ("query", MAX_QUERY as u64),
-        Code::OutOfFuel => ("steps", limits.fuel),
-        Code::OutOfMemory => ("memory", limits.memory as u64),
-        Code::OutputTooLarge => ("result", limits.output as u64),
+        Code::OutOfFuel => ("steps", budget.fuel),
+        Code::OutOfMemory => ("memory", budget.memory as u64),
+        Code::OutputTooLarge => ("result", output as u64),
         Code::TooManyRows => ("rows", limits.rows as u64),
         Code::TooDeep => ("depth", limits.depth as u64),
         Code::RegexBacktracking => ("regex", limits.backtracks as u64),

@@ -6,7 +6,7 @@ use std::time::Duration;
 use pidq_core::{Cancel, Graph, Profile, Query, Scratch};
 use pidq_http::header::HeaderName;
 use pidq_http::{Done, Problem, Request, Response, StatusCode, Work};
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 use serde_json::{Value as Json, json};
 
@@ -22,11 +22,17 @@ use crate::store::{JobId, Meta, Tenant, Which};
 #[derive(Deserialize)]
 pub(crate) struct Asked {
     pub query: String,
+    #[serde(default, deserialize_with = "present")]
     params: Option<Box<RawValue>>,
     #[serde(default)]
     explain: bool,
     #[serde(default)]
     dry_run: bool,
+}
+
+/// A member that is there, also if it is null: that is another mistake than leaving it out.
+pub(crate) fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Box<RawValue>>, D::Error> {
+    Box::deserialize(deserializer).map(Some)
 }
 
 /// A query on a graph that is ready to run, on a thread for such work.
@@ -53,14 +59,14 @@ pub(crate) async fn ask(server: &Server, mut request: Request) -> Result<Respons
     let asker = Asker::of(server, &request)?;
     asker.must_read(&job).await?;
     server.store.head(&asker.tenant, &job, &which).await.map_err(problem)?;
-    let asked: Asked = request.json().await?;
+    let asked: Asked = request.object().await?;
     asked.check()?;
     let rendering = Rendering { media, explain: asked.explain };
     let asked = Arc::new(asked);
     let (meta, graph) = open(server, &asker.tenant, &job, &which).await?;
     let done = run(server, graph, asked.clone(), rendering).await?;
     let waited = done.queued.as_millis() as u64;
-    let answer = done.value.map_err(refused)?;
+    let answer = done.value.map_err(|failure| refused(failure, server.budget, media))?;
     Ok(respond(&asked, &meta, media, answer).note("queued_ms", waited))
 }
 
@@ -75,7 +81,7 @@ pub(crate) async fn drawing(
     let (meta, graph) = open(server, tenant, job, which).await?;
     let asked = Arc::new(Asked::new("get()".into(), None)?);
     let done = run(server, graph, asked.clone(), rendering).await?;
-    let answer = done.value.map_err(refused)?;
+    let answer = done.value.map_err(|failure| refused(failure, server.budget, rendering.media))?;
     Ok(described(Response::ok(rendering.media.media_type(), answer.rendered.body), &meta))
 }
 
@@ -153,7 +159,7 @@ impl Task {
 
     fn run(&self, query: &Query) -> Result<Answer, Failure> {
         let scratch = Scratch::new();
-        let output = if let Media::Json = self.rendering.media { self.budget.output } else { self.budget.lines };
+        let output = self.budget.output_in(self.rendering.media);
         let limits = self.budget.limits(output, &self.cancel);
         let outcome = query.run(&self.graph, &scratch, limits)?;
         let rendered = self.rendering.media.write(&outcome, output)?;
@@ -180,9 +186,9 @@ fn explained(explanation: &pidq_core::Explanation, warnings: &[pidq_core::error:
 }
 
 /// Why there is no answer.
-fn refused(failure: Failure) -> Problem {
+fn refused(failure: Failure, budget: Budget, media: Media) -> Problem {
     match failure {
-        Failure::Query(error) => query_problem(&error),
+        Failure::Query(error) => query_problem(&error, budget, budget.output_in(media)),
         Failure::File(error) => {
             Problem::unprocessable("result-not-exportable", error.to_string()).with("pq_code", error.code().as_str())
         }

@@ -9,6 +9,7 @@ use pidq_http::{Cursors, Fut, Head, Principal, PrincipalKind, Problem, Work, oau
 
 use crate::door::Rules;
 use crate::graphs::{Graphs, Queries};
+use crate::rendering::Media;
 use crate::store::{State, Store};
 
 /// What all handlers share.
@@ -57,6 +58,11 @@ impl Default for Budget {
 }
 
 impl Budget {
+    /// The bytes of a result in some form.
+    pub(crate) fn output_in(self, media: Media) -> usize {
+        if media.is_json() { self.output } else { self.lines }
+    }
+
     /// The limits of a run that may print so many bytes.
     pub(crate) fn limits(self, output: usize, cancel: &Cancel) -> Limits<'_> {
         Limits { fuel: self.fuel, memory: self.memory, output, cancel: Some(cancel), ..Limits::default() }
