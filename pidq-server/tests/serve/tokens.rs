@@ -1,0 +1,127 @@
+//! `/o/…` on the wire: what a client library sees. What is decided behind it has tests of its own.
+
+use serde_json::json;
+
+use crate::service::{Answer, FORM, PASSWORD, SECRET, Service};
+
+fn client() -> String {
+    format!("client_id=desk&client_secret={SECRET}")
+}
+
+fn password(word: &str) -> String {
+    format!("grant_type=password&username=ann@example.com&password={word}&{}", client())
+}
+
+#[track_caller]
+fn refused(answer: Answer, status: u16, error: &str) -> Answer {
+    let answer = answer.is(status);
+    assert_eq!(answer.json()["error"], error, "{}", answer.text());
+    assert_eq!((answer.header("content-type"), answer.header("cache-control")), ("application/json", "no-store"));
+    answer
+}
+
+#[tokio::test]
+async fn a_token_comes_in_the_order_of_the_contract() {
+    let service = Service::start().await;
+    for path in ["/o/token/", "/o/token"] {
+        let answer = service.stranger().form(path, &password(PASSWORD)).await.is(200);
+        let body = answer.json();
+        let names: Vec<_> = body.as_object().expect("an object").keys().cloned().collect();
+        assert_eq!(names, ["access_token", "token_type", "expires_in", "refresh_token", "scope"]);
+        assert_eq!(
+            (&body["token_type"], &body["expires_in"], &body["scope"]),
+            (&json!("Bearer"), &json!(3600), &json!("read write"))
+        );
+        assert_eq!((answer.header("cache-control"), answer.header("pragma")), ("no-store", "no-cache"));
+        assert_eq!(answer.header("content-encoding"), "");
+        let token = body["access_token"].as_str().expect("a token");
+        assert!(token.starts_with("pidq_at_"));
+        service.bearer(token).get("/graph").await.is(200);
+    }
+}
+
+#[tokio::test]
+async fn refusals_are_those_of_rfc_6749() {
+    let service = Service::start().await;
+    let stranger = service.stranger();
+    let token = async |form: &str| stranger.form("/o/token/", form).await;
+    refused(token(&password("wrong")).await, 400, "invalid_grant");
+    refused(token(&format!("grant_type=code&{}", client())).await, 400, "unsupported_grant_type");
+    refused(token(&format!("grant_type=client_credentials&scope=all&{}", client())).await, 400, "invalid_scope");
+    refused(token(&client()).await, 400, "invalid_request");
+    let unknown = refused(
+        token("grant_type=password&username=a&password=b&client_id=x&client_secret=y").await,
+        401,
+        "invalid_client",
+    );
+    assert_eq!(unknown.header("www-authenticate"), "");
+    refused(token("").await, 400, "invalid_request");
+    let large = format!("{}&x={}", password(PASSWORD), "x".repeat(16 << 10));
+    assert!([400, 413].contains(&token(&large).await.status));
+    let json = stranger.post("/o/token/", json!({"grant_type": "password"})).await;
+    refused(json, 400, "invalid_request");
+    let in_url = format!("/o/token/?{}", password(PASSWORD));
+    refused(stranger.form(&in_url, "").await, 400, "invalid_request");
+    let get = stranger.get("/o/token/").await.is(405);
+    assert!(get.header("allow").contains("POST"));
+}
+
+#[tokio::test]
+async fn basic_is_answered_by_basic() {
+    let service = Service::start().await;
+    let media = format!("content-type: {FORM}");
+    let send = async |header: &str| {
+        service.stranger().send("POST", "/o/token/", &[&media, header], "grant_type=client_credentials").await
+    };
+    // desk:wrong
+    let wrong = refused(send("authorization: Basic ZGVzazp3cm9uZw==").await, 401, "invalid_client");
+    assert!(wrong.header("www-authenticate").starts_with("Basic realm=\"pidq\""));
+}
+
+#[tokio::test]
+async fn a_token_that_was_taken_back_is_worth_nothing_at_once() {
+    let service = Service::start().await;
+    let stranger = service.stranger();
+    let tokens = stranger.form("/o/token/", &password(PASSWORD)).await.is(200).json();
+    let (access, refresh) =
+        (tokens["access_token"].as_str().expect("one"), tokens["refresh_token"].as_str().expect("one"));
+    let about =
+        async |path: &str, token: &str| stranger.form(path, &format!("token={token}&{}", client())).await.is(200);
+    let facts = about("/o/introspect/", access).await.json();
+    assert_eq!(
+        (&facts["active"], &facts["client_id"], &facts["iss"]),
+        (&json!(true), &json!("desk"), &json!("https://pidq.example"))
+    );
+    let revoked = about("/o/revoke_token/", access).await;
+    assert_eq!((revoked.text().as_str(), revoked.header("content-type")), ("{}", "application/json"));
+    assert_eq!(about("/o/introspect/", access).await.json(), json!({"active": false}));
+    assert_eq!(about("/o/introspect/", refresh).await.json(), json!({"active": false}));
+    service.bearer(access).get("/graph").await.refuses(401, "invalid-token");
+    let refresh = format!("grant_type=refresh_token&refresh_token={refresh}&{}", client());
+    refused(stranger.form("/o/token/", &refresh).await, 400, "invalid_grant");
+}
+
+#[tokio::test]
+async fn a_client_finds_out_where_to_ask() {
+    let service = Service::start().await;
+    let server = service.stranger().get("/.well-known/oauth-authorization-server").await.is(200).json();
+    assert_eq!(server["issuer"], "https://pidq.example");
+    assert_eq!(server["token_endpoint"], "https://pidq.example/o/token/");
+    assert_eq!(server["revocation_endpoint"], "https://pidq.example/o/revoke_token/");
+    assert_eq!(server["introspection_endpoint"], "https://pidq.example/o/introspect/");
+    assert_eq!(server["response_types_supported"], json!([]));
+    let resource = service.stranger().get("/.well-known/oauth-protected-resource").await.is(200).json();
+    assert_eq!(resource["resource"], "https://pidq.example");
+    assert_eq!(resource["authorization_servers"], json!(["https://pidq.example"]));
+    assert_eq!(resource["bearer_methods_supported"], json!(["header"]));
+}
+
+#[tokio::test]
+async fn a_service_without_accounts_lets_everybody_in_and_gives_no_tokens() {
+    let service = Service::with(&[("PIDQ_AUTH", "off")]).await;
+    let stranger = service.stranger();
+    stranger.put("/graph/J-1", crate::service::DRAWING).await.is(201);
+    assert_eq!(stranger.ask("J-1", "1 + 1").await.result(), json!([2]));
+    service.bearer("anything").get("/graph/J-1").await.is(200);
+    stranger.form("/o/token/", &password(PASSWORD)).await.is(404);
+}

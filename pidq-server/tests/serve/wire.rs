@@ -1,0 +1,103 @@
+//! Over a socket: a client that goes away takes its query with it.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use pidq_http::{COMMON, Floor, Settings, Shutdown, serve};
+use pidq_server::{SETTINGS, open};
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+
+use crate::service::DRAWING;
+
+/// A service without accounts on a socket, with one thread for queries.
+struct Wired {
+    address: SocketAddr,
+    stop: pidq_http::Stop,
+    running: tokio::task::JoinHandle<std::io::Result<()>>,
+    folder: std::path::PathBuf,
+}
+
+impl Wired {
+    async fn start(name: &str) -> Wired {
+        let folder = std::env::temp_dir().join(format!("pidq-wire-{}-{name}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("a place to write");
+        let given = [
+            ("PIDQ_DATA_DIR", folder.to_str().expect("a path")),
+            ("PIDQ_AUTH", "off"),
+            ("PIDQ_LISTEN", "127.0.0.1:0"),
+            ("PIDQ_ADMIN_LISTEN", ""),
+            ("PIDQ_RATE", "0"),
+            ("PIDQ_QUERY_THREADS", "1"),
+            ("PIDQ_QUERY_FUEL", "9000000000000000"),
+            ("PIDQ_QUERY_TIME", "5m"),
+            ("PIDQ_QUERY_MEMORY", "4GiB"),
+            ("PIDQ_DRAIN_WAIT", "0s"),
+        ];
+        let given = given.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let settings = Settings::read(&[COMMON, SETTINGS], [], given).expect("settings");
+        let listeners = Floor(&settings).listeners().expect("an address");
+        let address = listeners[0].address().expect("an address");
+        let app = open(&settings).await.expect("a service");
+        let (stop, shutdown) = Shutdown::manual();
+        let running = tokio::spawn(serve(app, listeners, shutdown));
+        Wired { address, stop, running, folder }
+    }
+
+    async fn send(&self, method: &str, path: &str, body: &str) -> TcpStream {
+        let mut stream = TcpStream::connect(self.address).await.expect("a connection");
+        let request = format!(
+            "{method} {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+            body.len()
+        );
+        stream.write_all(request.as_bytes()).await.expect("sent");
+        stream
+    }
+
+    async fn answer(&self, method: &str, path: &str, body: &str) -> String {
+        let mut answer = String::new();
+        self.send(method, path, body).await.read_to_string(&mut answer).await.expect("an answer");
+        answer
+    }
+
+    async fn end(self) {
+        self.stop.stop();
+        self.running.await.expect("no panic").expect("a good end");
+        std::fs::remove_dir_all(self.folder).expect("removed");
+    }
+}
+
+/// A query that would take minutes.
+fn endless() -> String {
+    (0..15).fold("1".to_owned(), |inner, _| format!("([{}] | map({inner}) | size())", ["get()"; 10].join(",")))
+}
+
+/// The one thread for queries is busy for as long as somebody waits for the answer, and free at once when nobody does.
+async fn check_abandoned(name: &str, path: &str, body: Value) {
+    let wired = Wired::start(name).await;
+    assert!(wired.answer("PUT", "/graph/J-1", DRAWING).await.starts_with("HTTP/1.1 201"));
+    let abandoned = wired.send("POST", path, &body.to_string()).await;
+    let mut other = Box::pin(async {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        wired.answer("POST", "/graph/J-1", r#"{"query":"1 + 1"}"#).await
+    });
+    let waited = timeout(Duration::from_millis(700), &mut other).await;
+    assert!(waited.is_err(), "nothing ran: {waited:?}");
+    drop(abandoned);
+    let answer = timeout(Duration::from_secs(3), other).await.expect("the thread is free");
+    assert!(answer.starts_with("HTTP/1.1 200") && answer.ends_with("[2]}"), "{answer}");
+    wired.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_query_ends_when_its_client_is_gone() {
+    check_abandoned("query", "/graph/J-1", json!({"query": endless()})).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_query_over_many_drawings_ends_when_its_client_is_gone() {
+    let ids = ["J-1"; 8];
+    check_abandoned("fleet", "/graph", json!({"query": endless(), "jobs": {"ids": ids}})).await;
+}

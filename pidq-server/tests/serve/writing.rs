@@ -1,0 +1,194 @@
+//! `PUT` and `DELETE /graph/{job_id}`: versions, conditions, and what is no graph.
+
+use std::io::Write;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use serde_json::json;
+
+use crate::service::{Answer, DRAWING, Service, drawing};
+
+#[tokio::test]
+async fn a_put_makes_a_job_or_a_version_or_nothing() {
+    let service = Service::start().await;
+    let desk = service.client("desk").await;
+    let made = desk.put("/graph/J-1", DRAWING).await.is(201);
+    assert_eq!(made.header("location"), "/graph/J-1");
+    let told =
+        json!({"job_id": "J-1", "schema_version": "1", "change_version": "1", "nodes": 3, "edges": 2, "warnings": []});
+    assert_eq!(made.json(), told);
+    assert_eq!(made.header("etag"), desk.get("/graph/J-1").await.header("etag"));
+    let same = desk.put("/graph/J-1", DRAWING).await.is(200);
+    assert_eq!((same.header("x-pidq-unchanged"), &same.json()["change_version"]), ("true", &json!("1")));
+    let changed = desk.put("/graph/J-1", &drawing("A")).await.is(200);
+    assert_eq!((changed.header("x-pidq-unchanged"), &changed.json()["change_version"]), ("", &json!("2")));
+}
+
+#[tokio::test]
+async fn what_is_given_out_can_be_put_again() {
+    let service = Service::start().await;
+    let desk = service.client("desk").await;
+    desk.put("/graph/J-1", DRAWING).await.is(201);
+    let given = desk.get("/graph/J-1").await.text();
+    let again = desk.put("/graph/J-1", &given).await.is(200);
+    assert_eq!(again.header("x-pidq-unchanged"), "true");
+    desk.put("/graph/J-2", &given).await.refuses(409, "job-id-mismatch");
+}
+
+#[tokio::test]
+async fn what_stands_in_pid_graph_may_come_alone() {
+    let service = Service::start().await;
+    let desk = service.client("desk").await;
+    desk.put("/graph/J-1", r#"{"nodes":[{"id":"A"}],"edges":[]}"#).await.is(201);
+    assert_eq!(desk.get("/graph/J-1").await.json()["pid_graph"]["nodes"], json!([{"id": "A"}]));
+}
+
+#[tokio::test]
+async fn a_deleted_job_is_gone_and_its_numbers_go_on() {
+    let service = Service::start().await;
+    let desk = service.client("desk").await;
+    desk.put("/graph/J-1", DRAWING).await.is(201);
+    assert!(desk.delete("/graph/J-1").await.is(204).body.is_empty());
+    for answer in [desk.get("/graph/J-1").await, desk.ask("J-1", "1").await, desk.delete("/graph/J-1").await] {
+        answer.refuses(404, "graph-not-found");
+    }
+    let again = desk.put("/graph/J-1", DRAWING).await.is(201);
+    let version: u64 = again.json()["change_version"].as_str().and_then(|text| text.parse().ok()).expect("a number");
+    assert!(version > 1);
+}
+
+#[tokio::test]
+async fn a_condition_holds_or_nothing_happens() {
+    let service = Service::start().await;
+    let desk = service.client("desk").await;
+    let put = async |condition: &str, node: &str| {
+        desk.send("PUT", "/graph/J-1", &["content-type: application/json", condition], drawing(node)).await
+    };
+    put("if-match: *", "A").await.refuses(412, "precondition-failed");
+    put("if-none-match: *", "A").await.is(201);
+    let first = desk.get("/graph/J-1").await.header("etag").to_owned();
+    let refused = put("if-none-match: *", "B").await.refuses(412, "precondition-failed");
+    assert_eq!(refused.header("etag"), first);
+    put(&format!("if-match: {first}"), "B").await.is(200);
+    for condition in [first.clone(), format!("W/{first}"), "\"x\"".into(), "nonsense".into()] {
+        put(&format!("if-match: {condition}"), "C").await.refuses(412, "precondition-failed");
+    }
+    let both = ["content-type: application/json", "if-match: *", "if-none-match: *"];
+    desk.send("PUT", "/graph/J-1", &both, drawing("C")).await.refuses(400, "invalid-request");
+    let delete = async |condition: String| desk.send("DELETE", "/graph/J-1", &[&condition], "").await;
+    delete(format!("if-match: {first}")).await.refuses(412, "precondition-failed");
+    let latest = desk.get("/graph/J-1").await.header("etag").to_owned();
+    delete(format!("if-match: \"other\", {latest}")).await.is(204);
+}
+
+#[tokio::test]
+async fn where_conditions_are_required_a_write_without_one_is_refused() {
+    let service = Service::with(&[("PIDQ_REQUIRE_IF_MATCH", "on")]).await;
+    let desk = service.client("desk").await;
+    desk.put("/graph/J-1", &drawing("A")).await.is(201);
+    desk.put("/graph/J-1", &drawing("B")).await.refuses(428, "precondition-required");
+    let headers = ["content-type: application/json", "if-match: *"];
+    desk.send("PUT", "/graph/J-1", &headers, drawing("B")).await.is(200);
+    desk.send("DELETE", "/graph/J-1", &headers[1..], "").await.is(204);
+}
+
+#[tokio::test]
+async fn what_is_no_graph_is_refused_with_its_places() {
+    let service = Service::start().await;
+    let desk = service.client("desk").await;
+    for (body, status, code) in [
+        ("", 400, "malformed-json"),
+        ("{", 400, "malformed-json"),
+        (r#"{"nodes":[],"edges":[]} x"#, 400, "malformed-json"),
+        (r#"{"nodes":["\ud800"],"edges":[]}"#, 400, "malformed-json"),
+        ("[]", 422, "invalid-graph"),
+        ("null", 422, "invalid-graph"),
+        ("{}", 422, "invalid-graph"),
+        (r#"{"pid_graph":[]}"#, 422, "invalid-graph"),
+        (r#"{"pid_graph":{"nodes":{},"edges":[]}}"#, 422, "invalid-graph"),
+        (r#"{"pid_graph":{"nodes":[1],"edges":[]}}"#, 422, "invalid-graph"),
+        (r#"{"pid_graph":{"nodes":[],"edges":[],"metadata":[]}}"#, 422, "invalid-graph"),
+        (
+            r#"{"pid_graph":{"nodes":[],"edges":[],"metadata":{"schema_version":"2"}}}"#,
+            422,
+            "unsupported-schema-version",
+        ),
+        (r#"{"pid_graph":{"nodes":[],"edges":[],"metadata":{"job_id":"J-2"}}}"#, 409, "job-id-mismatch"),
+    ] {
+        let refused = desk.put("/graph/J-1", body).await.refuses(status, code).json();
+        if code == "invalid-graph" {
+            let place = &refused["errors"][0];
+            assert!(place["pointer"].is_string() && place["detail"].is_string(), "{refused}");
+        }
+    }
+    let deep = format!(r#"{{"nodes":[],"edges":[],"x":{}{}}}"#, "[".repeat(200), "]".repeat(200));
+    desk.put("/graph/J-1", &deep).await.refuses(422, "invalid-graph");
+    let words = vec![0xff; 8];
+    let refused = desk.send("PUT", "/graph/J-1", &["content-type: application/json"], words).await;
+    refused.refuses(400, "malformed-json");
+    desk.send("PUT", "/graph/J-1", &["content-type: text/plain"], DRAWING).await.refuses(415, "unsupported-media-type");
+    desk.get("/graph/J-1").await.refuses(404, "graph-not-found");
+}
+
+#[tokio::test]
+async fn what_is_doubtful_is_listed_and_the_strict_door_refuses_it() {
+    let service = Service::start().await;
+    let desk = service.client("desk").await;
+    let doubtful =
+        r#"{"pid_graph":{"nodes":[{"id":"A","x":1,"x":2},{"id":"A"},{}],"edges":[{"source":"A","target":"Z"}]}}"#;
+    let warnings = desk.put("/graph/J-1", doubtful).await.is(201).json()["warnings"].take();
+    let codes: Vec<_> = warnings.as_array().expect("a list").iter().map(|row| row["code"].clone()).collect();
+    assert_eq!(json!(codes), json!(["duplicate-key", "G010", "G011", "G020"]));
+    desk.put("/graph/J-2?strict=true", doubtful).await.refuses(422, "invalid-graph");
+    desk.put("/graph/J-2?strict=false", doubtful).await.is(201);
+    desk.put("/graph/J-2?strict=maybe", doubtful).await.refuses(400, "invalid-parameter");
+}
+
+#[tokio::test]
+async fn a_graph_that_is_too_large_is_refused_before_it_fills_the_memory() {
+    let service = Service::with(&[("PIDQ_GRAPH_SIZE", "1MiB")]).await;
+    let desk = service.client("desk").await;
+    let large = format!(r#"{{"nodes":[],"edges":[],"x":"{}"}}"#, "a".repeat(2 << 20));
+    let refused = desk.put("/graph/J-1", &large).await.refuses(413, "graph-too-large");
+    assert_eq!(refused.json()["limit"], 1 << 20);
+    let send = async |coding: &str, body: Vec<u8>| -> Answer {
+        let headers = ["content-type: application/json", &format!("content-encoding: {coding}")];
+        desk.send("PUT", "/graph/J-1", &headers, body).await
+    };
+    send("gzip", gzip(large.as_bytes())).await.refuses(413, "graph-too-large");
+    let packed = zstd::encode_all(large.as_bytes(), 3).expect("zstd");
+    send("zstd", packed).await.refuses(413, "graph-too-large");
+    let bomb = vec![b' '; 100 << 20];
+    send("gzip", gzip(&bomb)).await.refuses(413, "graph-too-large");
+    send("gzip", gzip(drawing("A").as_bytes())).await.is(201);
+    send("zstd", zstd::encode_all(drawing("B").as_bytes(), 3).expect("zstd")).await.is(200);
+    send("gzip", b"no gzip".to_vec()).await.is(400);
+    send("br", drawing("A").into()).await.is(415);
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+    encoder.write_all(bytes).expect("memory");
+    encoder.finish().expect("memory")
+}
+
+#[tokio::test]
+async fn a_served_directory_takes_no_writes() {
+    let folder = std::env::temp_dir().join(format!("pidq-served-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a place to write");
+    std::fs::write(folder.join("J-1.json"), DRAWING).expect("a file");
+    let service = Service::with(&[("PIDQ_GRAPHS", folder.to_str().expect("a path"))]).await;
+    let desk = service.client("desk").await;
+    assert_eq!(desk.ask("J-1", ".pid_graph.nodes | size()").await.result(), json!([3]));
+    let admin = service.token_by(&admin_form()).await;
+    let admin = service.bearer(&admin);
+    admin.put("/graph/J-1", &drawing("A")).await.refuses(503, "read-only");
+    admin.delete("/graph/J-1").await.refuses(503, "read-only");
+    service.stranger().get("/readyz").await.is(200);
+    std::fs::remove_dir_all(folder).expect("removed");
+}
+
+fn admin_form() -> String {
+    let (password, secret) = (crate::service::PASSWORD, crate::service::SECRET);
+    format!("grant_type=password&username=ann@example.com&password={password}&client_id=desk&client_secret={secret}")
+}
