@@ -86,7 +86,11 @@ fn body(accepts: &Accepts) -> Value {
 fn responses<S>(route: &Route<S>) -> Value {
     let mut responses = Map::new();
     for reply in route.replies {
-        responses.insert(reply.status.to_string(), response(reply));
+        let told = responses.entry(reply.status.to_string()).or_insert_with(|| response(reply));
+        // Of several with the same status, each is another content type of the same answer.
+        if let Some(media) = reply.media {
+            told["content"][media] = json!({ "schema": schema(reply.schema) });
+        }
     }
     let media = if route.access == Access::Client { "application/json" } else { "application/problem+json" };
     let schema = match route.access {

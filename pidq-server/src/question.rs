@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use pidq_core::error::Code;
+use pidq_core::limits::MAX_QUERY;
 use pidq_core::{Cancel, Graph, Profile, Query, Scratch};
 use pidq_http::header::HeaderName;
 use pidq_http::{Done, Problem, Request, Response, StatusCode, Work};
@@ -136,6 +138,7 @@ impl Asked {
         let wrong = |detail: &str| Err(Problem::bad_request("invalid-request", detail));
         match &self.params {
             _ if self.query.is_empty() => wrong("`query` is empty."),
+            _ if self.query.len() > MAX_QUERY => Err(query_too_long()),
             Some(params) if !params.get().starts_with('{') => wrong("`params` is an object of values."),
             _ => Ok(()),
         }
@@ -185,6 +188,14 @@ fn explained(explanation: &pidq_core::Explanation, warnings: &[pidq_core::error:
     explained
 }
 
+/// Before it is compiled, and also where there is no graph to ask.
+fn query_too_long() -> Problem {
+    Problem::unprocessable("query-limit", format!("A query has at most {MAX_QUERY} bytes."))
+        .with("pq_code", Code::QueryTooLong.as_str())
+        .with("limit", "query")
+        .with("value", MAX_QUERY)
+}
+
 /// Why there is no answer.
 fn refused(failure: Failure, budget: Budget, media: Media) -> Problem {
     match failure {
@@ -209,6 +220,8 @@ pub(crate) fn failure_row(failure: &Failure) -> Json {
 
 fn respond(asked: &Asked, meta: &Meta, media: Media, answer: Answer) -> Response {
     let Answer { rendered, fuel, explained } = answer;
+    // What a dry run tells has one form.
+    let media = if asked.dry_run { Media::Json } else { media };
     let body = match media {
         Media::Json => envelope(asked, meta, &rendered.body, explained.as_ref()),
         _ => rendered.body,

@@ -95,7 +95,7 @@ pub const ROUTES: &[Route<Server>] = &[
         summary: "The whole graph of a job, as it was put.",
         parameters: &[JOB, VERSION, SCHEMA, FORMAT],
         body: None,
-        replies: &[reply(200, GRAPH, "The graph."), reply(304, "{}", "The client has it already.")],
+        replies: GRAPHS,
         handler: |server, request| Box::pin(graph::fetch(server, request)),
     },
     Route {
@@ -105,7 +105,7 @@ pub const ROUTES: &[Route<Server>] = &[
         summary: "The part of the graph that a query selects.",
         parameters: &[JOB, VERSION, SCHEMA, FORMAT],
         body: Some(Accepts { media: &["application/json"], limit: QUERY_BODY, schema: QUERY }),
-        replies: &[reply(200, RESULT, "What was selected.")],
+        replies: RESULTS,
         handler: |server, request| Box::pin(question::ask(server, request)),
     },
     Route {
@@ -139,6 +139,33 @@ pub const ROUTES: &[Route<Server>] = &[
         handler: |server, request| Box::pin(graph::versions(server, request)),
     },
 ];
+
+const GRAPHS: &[Reply] = &[
+    reply(200, GRAPH_OR_LINKS, "The graph."),
+    form("application/x-ndjson"),
+    form("application/graphml+xml"),
+    form("text/csv"),
+    form("application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
+    form("text/vnd.graphviz"),
+    form("text/vnd.mermaid"),
+    form("image/svg+xml"),
+    reply(304, "{}", "The client has it already."),
+];
+const RESULTS: &[Reply] = &[
+    reply(200, RESULT_OR_LINKS, "What was selected."),
+    form("application/x-ndjson"),
+    form("application/graphml+xml"),
+    form("text/csv"),
+    form("application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
+    form("text/vnd.graphviz"),
+    form("text/vnd.mermaid"),
+    form("image/svg+xml"),
+];
+
+/// The same answer in a form for another program.
+const fn form(media: &'static str) -> Reply {
+    Reply { status: 200, media: Some(media), schema: "{}", summary: "In the form that was asked for." }
+}
 
 const fn reply(status: u16, schema: &'static str, summary: &'static str) -> Reply {
     let media = if status == 304 { None } else { Some("application/json") };
@@ -197,9 +224,11 @@ const CURSOR: Parameter = Parameter {
 const OBJECT: &str = r#"{"type":"object"}"#;
 const TOKEN: &str = r#"{"type":"object","required":["access_token","token_type","expires_in","scope"],"properties":{"access_token":{"type":"string"},"token_type":{"const":"Bearer"},"expires_in":{"type":"integer"},"refresh_token":{"type":"string"},"scope":{"type":"string"}}}"#;
 const GRAPH: &str = r#"{"type":"object","required":["pid_graph"],"properties":{"pid_graph":{"type":"object","required":["nodes","edges"],"properties":{"nodes":{"type":"array","items":{"type":"object"}},"edges":{"type":"array","items":{"type":"object"}},"metadata":{"type":"object"}}}}}"#;
+/// `?format=node-link` is JSON as well.
+const GRAPH_OR_LINKS: &str = r#"{"anyOf":[{"type":"object","required":["pid_graph"],"properties":{"pid_graph":{"type":"object","required":["nodes","edges"],"properties":{"nodes":{"type":"array","items":{"type":"object"}},"edges":{"type":"array","items":{"type":"object"}},"metadata":{"type":"object"}}}}},{"type":"object","required":["directed","multigraph","graph","nodes"]}]}"#;
 const QUERY: &str = r#"{"type":"object","required":["query"],"properties":{"query":{"type":"string","minLength":1,"maxLength":65536},"params":{"type":"object"},"explain":{"type":"boolean"},"dry_run":{"type":"boolean"}}}"#;
-const RESULT: &str = r#"{"type":"object","required":["query","schema_version","change_version","result"],"properties":{"query":{"type":"string"},"schema_version":{"type":"string"},"change_version":{"type":"string"},"result":{"type":"array"},"explain":{"type":"object"}}}"#;
-const FLEET: &str = r#"{"type":"object","required":["query","jobs"],"properties":{"query":{"type":"string","minLength":1,"maxLength":65536},"params":{"type":"object"},"jobs":{"oneOf":[{"type":"object","required":["prefix"],"properties":{"prefix":{"type":"string"}},"additionalProperties":false},{"type":"object","required":["ids"],"properties":{"ids":{"type":"array","items":{"type":"string"}}},"additionalProperties":false}]}}}"#;
+const RESULT_OR_LINKS: &str = r#"{"anyOf":[{"type":"object","required":["query","schema_version","change_version","result"],"properties":{"query":{"type":"string"},"schema_version":{"type":"string"},"change_version":{"type":"string"},"result":{"type":"array"},"explain":{"type":"object"}}},{"type":"object","required":["directed","multigraph","graph","nodes"]}]}"#;
+const FLEET: &str = r#"{"type":"object","required":["query","jobs"],"properties":{"query":{"type":"string","minLength":1,"maxLength":65536},"params":{"type":"object"},"jobs":{"oneOf":[{"type":"object","required":["prefix"],"properties":{"prefix":{"type":"string"}},"additionalProperties":false},{"type":"object","required":["ids"],"properties":{"ids":{"type":"array","items":{"type":"string","pattern":"^[A-Za-z0-9._:@~-]{1,128}$"}}},"additionalProperties":false}]}}}"#;
 const ROW: &str = r#"{"type":"object","required":["job_id","change_version"],"properties":{"job_id":{"type":"string"},"change_version":{"type":["string","null"]},"result":{"type":"array"},"error":{"type":"object"}}}"#;
 const STORED: &str = r#"{"type":"object","required":["job_id","schema_version","change_version","nodes","edges","warnings"],"properties":{"job_id":{"type":"string"},"schema_version":{"type":"string"},"change_version":{"type":"string"},"nodes":{"type":"integer"},"edges":{"type":"integer"},"warnings":{"type":"array","items":{"type":"object"}}}}"#;
 const VERSIONS: &str = r#"{"type":"object","required":["job_id","versions","latest_version"],"properties":{"job_id":{"type":"string"},"versions":{"type":"array","items":{"type":"object","required":["change_version","created_on"],"properties":{"change_version":{"type":"string"},"created_on":{"type":"string","format":"date-time"}}}},"latest_version":{"type":["string","null"]}}}"#;

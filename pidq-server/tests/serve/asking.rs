@@ -93,7 +93,10 @@ async fn a_query_that_takes_too_much_is_refused_by_the_budget_it_broke() {
     let deep = format!("{}1{}", "(".repeat(5000), ")".repeat(5000));
     let doubled = "get() | ".to_owned() + &["[get(), get()] | flatten()"; 30].join(" | ");
     let wide = format!("[{}]", vec!["\"0123456789\""; 500].join(","));
-    for (query, limit) in [(deep.as_str(), "depth"), (doubled.as_str(), "steps"), (wide.as_str(), "result")] {
+    let long = " ".repeat(65_537);
+    for (query, limit) in
+        [(deep.as_str(), "depth"), (&long, "query"), (doubled.as_str(), "steps"), (wide.as_str(), "result")]
+    {
         let body = viewer.ask("J-1", query).await.refuses(422, "query-limit").json();
         assert_eq!(body["limit"], limit, "{body}");
         assert!(body["value"].as_u64().is_some());
@@ -177,6 +180,8 @@ async fn explanations_and_dry_runs_come_beside_the_four_members() {
     assert_eq!(dry.header("x-fuel-used"), "0");
     assert_eq!(dry.json()["result"], json!([]));
     assert!(dry.json()["explain"]["warnings"].as_array().is_some_and(|all| !all.is_empty()));
+    let pictured = viewer.post("/graph/J-1?format=svg", json!({"query": query, "dry_run": true})).await.is(200);
+    assert_eq!((pictured.header("content-type"), pictured.json()), ("application/json", dry.json()));
     let wrong = json!({"query": "fliter(.a)", "dry_run": true});
     viewer.post("/graph/J-1", wrong).await.refuses(422, "unknown-function");
 }

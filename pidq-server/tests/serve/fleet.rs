@@ -83,5 +83,7 @@ async fn a_body_that_names_no_drawings_is_refused() {
     ] {
         viewer.post("/graph", body).await.refuses(400, "invalid-request");
     }
+    let long = json!({"query": " ".repeat(65_537), "jobs": {"ids": []}});
+    viewer.post("/graph", long).await.refuses(422, "query-limit");
     viewer.post("/graph", json!({"query": "1", "jobs": {"ids": ["a/b"]}})).await.refuses(400, "invalid-job-id");
 }

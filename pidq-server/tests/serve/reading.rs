@@ -141,6 +141,12 @@ async fn a_graph_comes_in_the_forms_of_other_programs() {
         let accepted = desk.send("GET", "/graph/J-1", &[&format!("accept: {media}")], "").await.is(200);
         assert_eq!(accepted.body, named.body, "{format}");
     }
+    let document: Value = serde_json::from_slice(&service.site.openapi()).expect("JSON");
+    let told = &document["paths"]["/graph/{job_id}"]["get"]["responses"]["200"]["content"];
+    let refused = desk.send("GET", "/graph/J-1", &["accept: image/png"], "").await.refuses(406, "not-acceptable");
+    for media in refused.json()["allowed"].as_array().expect("a list") {
+        assert!(told.get(media.as_str().expect("a text")).is_some(), "the document does not name {media}");
+    }
     desk.get("/graph/J-1?format=pdf").await.refuses(400, "invalid-parameter");
     let refused = desk.send("GET", "/graph/J-1", &["accept: image/png"], "").await.refuses(406, "not-acceptable");
     assert!(refused.json()["allowed"].as_array().is_some_and(|all| all.contains(&json!("application/json"))));
