@@ -46,9 +46,17 @@ impl<'a> Asker<'a> {
         };
         let is_allowed = match &latest {
             Some(_) => self.may(job, Right::Write).await?,
-            None => self.may(job, Right::Write).await? || self.claims(job).await?,
+            None => self.may(job, Right::Write).await? || self.may_claim(job).await?,
         };
         if is_allowed { Ok(latest) } else { Err(problem(Error::GraphNotFound)) }
+    }
+
+    /// Makes a job theirs that is about to be made: only when nothing else can refuse it, since a job that was never
+    /// made must stay free for others. Of two at once the second is told that there is no such job.
+    pub async fn must_claim(&self, job: &JobId) -> Result<(), Problem> {
+        let Some((identities, caller)) = &self.caller else { return Ok(()) };
+        let claimed = identities.claim(caller, job.as_str(), Moment::now()).await.map_err(unavailable)?;
+        if claimed || self.may(job, Right::Write).await? { Ok(()) } else { Err(problem(Error::GraphNotFound)) }
     }
 
     /// What may be done, for many jobs.
@@ -66,11 +74,9 @@ impl<'a> Asker<'a> {
         }
     }
 
-    async fn claims(&self, job: &JobId) -> Result<bool, Problem> {
+    async fn may_claim(&self, job: &JobId) -> Result<bool, Problem> {
         match &self.caller {
-            Some((identities, caller)) => {
-                identities.claim(caller, job.as_str(), Moment::now()).await.map_err(unavailable)
-            }
+            Some((identities, caller)) => identities.may_claim(caller, job.as_str()).await.map_err(unavailable),
             None => Ok(true),
         }
     }

@@ -42,12 +42,15 @@ pub(crate) async fn put(server: &Server, mut request: Request) -> Result<Respons
     if server.require_if_match && latest.is_some() && precondition == Precondition::None {
         return Err(precondition_required());
     }
-    precondition.check(latest.map(|meta| meta.etag()).as_ref()).map_err(problem)?;
+    precondition.check(latest.as_ref().map(|meta| meta.etag()).as_ref()).map_err(problem)?;
     let body = body(&mut request, &server.rules).await?;
     let (rules, named) = (Rules { doubt, ..server.rules }, job.clone());
     let admitted = server.work.run(|| {}, move || door::admit(&named, body, &rules)).await?;
     let draft = admitted.value.map_err(problem)?;
     let warnings = draft.warnings.clone();
+    if latest.is_none() {
+        asker.must_claim(&job).await?;
+    }
     let committed = server.store.commit(&tenant, &job, draft, &precondition).await.map_err(problem)?;
     stored(&committed, &warnings)
 }

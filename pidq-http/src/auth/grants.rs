@@ -106,6 +106,12 @@ impl Identities {
         Ok(creator.is_some_and(|row| row.0 == subject))
     }
 
+    /// Whether a claim would be granted now. Nothing is claimed by asking.
+    pub async fn may_claim(&self, caller: &Caller, job: &str) -> Result<bool, IdentityError> {
+        let creator = self.database.row::<(String,)>(CREATOR, &[(&caller.tenant).into(), job.into()]).await?;
+        Ok(creator.is_none_or(|row| row.0 == caller.subject.as_str()))
+    }
+
     /// Gives a right.
     pub async fn grant(&self, tenant: &str, grant: &Grant, now: Moment) -> Result<(), IdentityError> {
         check_pattern(&grant.pattern)?;

@@ -91,6 +91,20 @@ async fn who_made_a_job_may_write_it_and_others_may_not() {
 }
 
 #[tokio::test]
+async fn what_was_refused_makes_a_job_nobodys() {
+    let service = Service::start().await;
+    let (desk, pen) = (service.client("desk").await, service.client("pen").await);
+    let json = "content-type: application/json";
+    pen.put("/graph/J-1", "{").await.refuses(400, "malformed-json");
+    pen.put("/graph/J-1", "{}").await.refuses(422, "invalid-graph");
+    pen.send("PUT", "/graph/J-1", &[json, "if-match: *"], DRAWING).await.refuses(412, "precondition-failed");
+    pen.send("PUT", "/graph/J-1", &["content-type: text/plain"], DRAWING).await.refuses(415, "unsupported-media-type");
+    pen.delete("/graph/J-1").await.refuses(404, "graph-not-found");
+    desk.put("/graph/J-1", DRAWING).await.is(201);
+    pen.put("/graph/J-1", DRAWING).await.refuses(404, "graph-not-found");
+}
+
+#[tokio::test]
 async fn an_administrator_of_a_tenant_rules_that_tenant_only() {
     let service = Service::start().await;
     service.client("desk").await.put("/graph/J-1", DRAWING).await.is(201);
