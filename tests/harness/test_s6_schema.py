@@ -1,5 +1,6 @@
 """S6: schemathesis tries the interface by its own document. That the document is the table is a test of the server."""
 
+import pathlib
 import re
 import subprocess
 import sys
@@ -8,12 +9,11 @@ from service import LONG, WORK, drawing, goal
 
 CASES = 5_000 if LONG else 300
 
-# What the document cannot say, each with its reason:
-# - a token is alive or dead by what other requests do (`/o/revoke_token/`), which the checks of resources cannot know;
-# - query texts are in a language of their own: that a text is no query is not in its schema, so that 4xx is no fault.
+# Query texts are in a language of their own, graphs have ends that must be there, forms depend on their grant: a schema
+# cannot say so, and a refusal with one of these is as good as an answer.
 CONFIG = """
-[checks]
-positive_data_acceptance.enabled = false
+[checks.positive_data_acceptance]
+expected-statuses = ["2xx", "304", "400", "401", "404", "409", "412", "422"]
 """
 
 
@@ -24,10 +24,10 @@ def test_schemathesis(service):
     config = WORK / "schemathesis.toml"
     config.write_text(CONFIG)
     command = [
-        sys.executable.replace("python", "st") if False else str(WORK / "venv/bin/st"),
+        str(pathlib.Path(sys.executable).with_name("st")),
         "--config-file", str(config), "run", service.url + "/openapi.json",
-        "--header", session.headers["Authorization"].join(["Authorization: ", ""]),
-        "--max-examples", str(max(CASES // 17, 10)), "--continue-on-failure", "--no-color", "--seed", "7",
+        "--header", "Authorization: " + session.headers["Authorization"],
+        "--max-examples", str(max(CASES // 8, 10)), "--continue-on-failure", "--no-color", "--seed", "7",
         "--request-timeout", "30", "--checks", "all", "--suppress-health-check", "all",
     ]
     done = subprocess.run(command, capture_output=True, text=True, timeout=3_000, check=False, cwd=WORK)
