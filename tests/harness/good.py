@@ -1,0 +1,64 @@
+"""A client that behaves, at a steady pace: what it has to wait while others attack."""
+
+import threading
+import time
+
+import requests
+
+
+class Good:
+    """Asks 50 times a second, and counts from the moment that it meant to ask."""
+
+    def __init__(self, service, rate=50):
+        self.service, self.rate = service, rate
+        self.token = service.token("reader")
+
+    def phase(self, seconds):
+        """The 99th hundredth of the waits in seconds, and how many requests failed."""
+        waits, failures, lock = [], [], threading.Lock()
+        begun, count = time.monotonic(), int(seconds * self.rate)
+        turns = iter(range(count))
+
+        def work():
+            session = self.service.session(self.token)
+            while True:
+                with lock:
+                    turn = next(turns, None)
+                if turn is None:
+                    return
+                due = begun + turn / self.rate
+                time.sleep(max(0, due - time.monotonic()))
+                try:
+                    reply = session.post(f"{self.service.url}/graph/small", json={"query": ".pid_graph.nodes | size()"}, timeout=30)
+                    is_good = reply.status_code == 200 and reply.json()["result"] == [1000]
+                except requests.RequestException:
+                    is_good = False
+                waits.append(time.monotonic() - due)
+                if not is_good:
+                    failures.append(turn)
+
+        threads = [threading.Thread(target=work) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        waits.sort()
+        return waits[int(len(waits) * 0.99)], len(failures)
+
+    def ratio(self, attack, seconds):
+        """How many times longer than in quiet the waits are under attack; and failures. `attack` gets an event to end by."""
+
+        def once():
+            quiet = [self.phase(seconds)]
+            end = threading.Event()
+            attacker = threading.Thread(target=attack, args=(end,))
+            attacker.start()
+            busy = self.phase(seconds)
+            end.set()
+            attacker.join()
+            quiet.append(self.phase(seconds))
+            worst = max(wait for wait, _ in quiet)
+            return busy[0] / worst, busy[1] + sum(failed for _, failed in quiet)
+
+        first = once()
+        return first if first[0] <= 2 and not first[1] else min(first, once())

@@ -1,0 +1,44 @@
+"""R13: the client goes away, and the processor time of its query ends."""
+
+import json
+import socket
+import time
+
+from service import LONG, Service, drawing, goal
+
+TIMES = 100 if LONG else 15
+
+
+def endless():
+    inner = "1"
+    for _ in range(14):
+        inner = f"([{','.join(['get()'] * 10)}] | map({inner}) | size())"
+    return inner
+
+
+def cancel(service, token, path, body):
+    """Seconds of processor time that are used later than 50 ms after the client has gone."""
+    body = json.dumps(body)
+    with socket.create_connection(("127.0.0.1", service.port)) as line:
+        head = f"POST {path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+        line.sendall((head + body).encode())
+        before = service.cpu()
+        time.sleep(0.25)
+        used = service.cpu() - before
+    time.sleep(0.05)
+    gone = service.cpu()
+    time.sleep(0.3)
+    return used, service.cpu() - gone
+
+
+def test_cancellation():
+    with Service(PIDQ_QUERY_FUEL="9000000000000000", PIDQ_QUERY_MEMORY="2GiB", PIDQ_QUERY_TIME="5m") as service:
+        service.put(service.session(), "small", drawing(1_000))
+        token, late, idle = service.token(), 0, 0
+        query = endless()
+        asked = [("/graph/small", {"query": query}), ("/graph", {"query": query, "jobs": {"ids": ["small"] * 50}})]
+        for turn in range(TIMES):
+            used, after = cancel(service, token, *asked[turn % 2])
+            idle += used < 0.05
+            late += after > 0.03
+        goal("R13", {"times": TIMES, "late": late, "idle": idle}, "late:1%", late <= TIMES // 100 and not idle)

@@ -1,0 +1,82 @@
+"""S5: every route × principal × tenant × header, from the document: no leak, and what is forbidden is what is absent."""
+
+import json
+
+import requests
+from service import SECRET, drawing, goal
+
+HEADERS = [
+    {}, {"X-Change-Version": "1"}, {"X-Change-Version": "77"}, {"If-None-Match": "*"}, {"If-Match": "*"},
+    {"If-Match": '"x"'}, {"X-Schema-Version": "2"}, {"Accept": "image/svg+xml"}, {"Accept": "image/png"},
+    {"Accept-Encoding": "zstd"}, {"Content-Type": "text/plain"}, {"Content-Encoding": "br"}, {"Idempotency-Key": "k"},
+]
+BODIES = {"POST": b'{"query": "get()"}', "PUT": json.dumps(drawing(1)).encode()}
+
+
+def principals(service):
+    """Name: token, tenant, scopes. No tenant is nobody."""
+    revoked = service.token("robot")
+    requests.post(service.url + "/o/revoke_token/", data={"token": revoked, "client_id": "robot", "client_secret": SECRET}, timeout=30)
+    clients = {"reader": ("main", "read"), "writer": ("main", "write"), "robot": ("main", "read write"), "rival": ("other", "read write")}
+    people = {"ann": ("main", "read write"), "vic": ("main", "read"), "eve": ("other", "read write"), "adam": ("other", "read write")}
+    found = {"nobody": (None, None, ""), "made up": ("pidq_at_" + "x" * 43, None, ""), "revoked": (revoked, None, "")}
+    found |= {name: (service.token(name), *facts) for name, facts in clients.items()}
+    return found | {name: (service.user_token(name), *facts) for name, facts in people.items()}
+
+
+def seen(reply, job):
+    """All of an answer but the name of the job, the time and the id of the request."""
+    headers = {name: value for name, value in reply.headers.items() if name.lower() not in ("date", "x-request-id")}
+    return reply.status_code, headers, reply.text.replace(job, "JOB")
+
+
+def test_authorization(service):
+    document = requests.get(service.url + "/openapi.json", timeout=30).json()
+    owner = service.session()
+    kept, absent = "matrix-kept", "matrix-gone"
+    tried, leaks = 0, []
+    everybody = principals(service)
+
+    def call(token, method, path, job, headers):
+        given = {"Content-Type": "application/json", "X-Request-Id": "r"} | headers
+        if token:
+            given["Authorization"] = f"Bearer {token}"
+        return requests.request(method, service.url + path.replace("{job_id}", job), headers=given, data=BODIES.get(method), timeout=30)
+
+    for path, operations in document["paths"].items():
+        for method in [method.upper() for method in operations]:
+            needed = (operations[method.lower()].get("security") or [{}])[0].get("bearer", [])
+            for who, (token, tenant, scopes) in everybody.items():
+                for headers in HEADERS if "{job_id}" in path else HEADERS[:1]:
+                    if "{job_id}" in path and owner.get(f"{service.url}/graph/{kept}", timeout=30).status_code == 404:
+                        service.put(owner, kept, drawing(1))
+                    reply = call(token, method, path, kept, headers)
+                    tried += 1
+                    lacking = [scope for scope in needed if scope not in scopes.split()]
+                    expected = 401 if needed and not tenant else 403 if lacking else None
+                    if expected and reply.status_code != expected:
+                        leaks.append((method, path, who, headers, reply.status_code, expected))
+                    elif not expected and reply.status_code in ((403, 401) if needed else (403,)):
+                        leaks.append((method, path, who, headers, reply.status_code, "let in"))
+                    if "{job_id}" not in path or not needed:
+                        continue
+                    if method == "PUT" and tenant == "other":
+                        # A job of that name of their own. It goes again, and ours is as it was.
+                        call(everybody["adam"][0], "DELETE", path, kept, {})
+                        if service.ask(owner, kept, ".pid_graph.nodes | map(.id)").json().get("result") != ["N-0"]:
+                            leaks.append((method, path, who, headers, "changed ours"))
+                        continue
+                    is_forbidden = tenant == "other" or (needed == ["write"] and who in ("writer",))
+                    if expected or is_forbidden and method != "PUT":
+                        other = call(token, method, path, absent, headers)
+                        tried += 1
+                        if seen(reply, kept) != seen(other, absent):
+                            leaks.append((method, path, who, headers, seen(reply, kept), seen(other, absent)))
+                    if is_forbidden and not expected and reply.ok:
+                        leaks.append((method, path, who, headers, reply.status_code, "forbidden"))
+    listed = service.session(everybody["rival"][0]).get(service.url + "/graph", timeout=30).json()
+    if listed["graphs"]:
+        leaks.append(("GET", "/graph", listed))
+    for leak in leaks[:20]:
+        print("LEAK", leak)
+    goal("S5", {"combinations": tried, "leaks": len(leaks)}, "0", not leaks)
