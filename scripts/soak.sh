@@ -11,6 +11,7 @@ step() {
 # The optimised build is the one that people run; the everyday tests have the debug build.
 step env PIDQ_HOSTILE="${PIDQ_HOSTILE:-1000000}" PIDQ_SEED="${PIDQ_SEED:-$(date +%s)}" \
     cargo test --release --test it -- --nocapture hostile
+step env PIDQ_CYCLES="${PIDQ_CYCLES:-1000000}" cargo test --release --test it -- --nocapture c::misuse_is_told
 step env PROPTEST_CASES="${PROPTEST_CASES:-100000}" cargo test --release --test it -- --nocapture properties
 step scripts/fuzz.sh $((60 * ${MINUTES:-30}))
 

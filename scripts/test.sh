@@ -45,6 +45,10 @@ examples() {
 }
 
 ensure cc gcc libc6-dev
+# What the tests of the C library need; each says so where it is missing.
+ensure c++ g++
+ensure pkg-config pkg-config
+ensure valgrind valgrind
 
 require "the linker: a C compiler" cc
 require "Rust, from https://rustup.rs" cargo

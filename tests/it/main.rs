@@ -2,6 +2,7 @@
 
 mod allocations;
 mod allocator;
+mod c;
 mod check;
 mod cli;
 mod columns;

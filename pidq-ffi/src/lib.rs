@@ -1,0 +1,67 @@
+//! The C ABI of pidq: opaque handles, errors as values, and no panic that crosses.
+//!
+//! One file a handle. What C programs read is `include/pidq.h`, which cbindgen makes of these files; its rules stand in
+//! `cbindgen.toml`. The one crate of the project with `unsafe`: each use says which promise it relies on.
+
+#![deny(unsafe_op_in_unsafe_fn)]
+#![warn(clippy::undocumented_unsafe_blocks)]
+// What a caller has to promise stands once at the top of the header, not at each function.
+#![allow(clippy::missing_safety_doc)]
+
+// In the order of the header.
+mod boundary;
+
+mod graph;
+mod sheet;
+
+mod params;
+mod query;
+
+mod cancel;
+mod limits;
+
+mod result;
+mod rows;
+
+mod arrow;
+mod build;
+
+mod buffer;
+
+mod error;
+
+mod handle;
+mod slice;
+
+pub use arrow::{ArrowArray, ArrowArrayStream, ArrowSchema, pidq_result_arrow};
+pub use boundary::{ABI_VERSION, pidq_abi_version, pidq_version};
+pub use buffer::{
+    Buffer, Files, pidq_buffer_bytes, pidq_buffer_delete, pidq_files_bytes, pidq_files_count, pidq_files_delete,
+    pidq_files_name,
+};
+pub use build::{Builder, Thing, pidq_result_build};
+pub use cancel::{CancelHandle, pidq_cancel_delete, pidq_cancel_fire, pidq_cancel_new, pidq_cancel_time_out};
+pub use error::{
+    ErrorHandle, pidq_error_code, pidq_error_delete, pidq_error_help, pidq_error_json, pidq_error_location,
+    pidq_error_message, pidq_error_span, pidq_error_stage, pidq_error_text,
+};
+pub use graph::{
+    GraphHandle, pidq_graph_delete, pidq_graph_export, pidq_graph_import, pidq_graph_open, pidq_graph_parse,
+    pidq_graph_parse_with, pidq_graph_size,
+};
+pub use limits::LimitsOptions;
+pub use params::{
+    ParamsHandle, pidq_params_delete, pidq_params_new, pidq_params_set_bool, pidq_params_set_json,
+    pidq_params_set_number, pidq_params_set_string,
+};
+pub use query::{
+    QueryHandle, pidq_query_check, pidq_query_delete, pidq_query_explain, pidq_query_from_json, pidq_query_parse,
+    pidq_query_parse_with, pidq_query_run, pidq_query_text, pidq_query_tree,
+};
+pub use result::{
+    ResultHandle, pidq_result_count, pidq_result_delete, pidq_result_export, pidq_result_fuel, pidq_result_json,
+    pidq_result_type, pidq_result_warnings, pidq_result_write,
+};
+pub use rows::{RowsHandle, pidq_rows_delete, pidq_rows_new, pidq_rows_next};
+pub use sheet::{DiffOptions, DrawOptions, pidq_graph_diff, pidq_graph_draw, pidq_graph_join};
+pub use slice::Slice;

@@ -1,0 +1,182 @@
+//! `pidq_result_t`: what a run gave.
+
+use std::cell::OnceCell;
+use std::ffi::{c_char, c_void};
+use std::sync::Arc;
+
+use pidq_core::{Graph, Limits, Outcome, Query, Scratch, Value};
+use pidq_formats::Format;
+
+use crate::boundary::{boundary, quiet, quietly};
+use crate::buffer::{Files, give_files};
+use crate::error::{ErrorHandle, Fault};
+use crate::handle::{Slot, delete, handle, lend};
+use crate::limits::Budget;
+use crate::query::warnings_json;
+use crate::slice::{Slice, Text, word};
+
+/// What a run gave. One thread at a time. Delete it; it keeps what it needs of graph and query, which may be deleted
+/// before.
+pub struct ResultHandle(Slot<Arc<Answer>>);
+
+handle!(ResultHandle, Arc<Answer>, b"rslt", "result");
+
+/// The result of a run, with all that it borrows from. It is shared with what reads it row by row.
+pub struct Answer {
+    // Invariant: it borrows from the fields below, which live in boxes of their own, and is dropped before them.
+    outcome: Outcome<'static>,
+    json: OnceCell<Option<Text>>,
+    warnings: OnceCell<Text>,
+    pub output: usize,
+    _scratch: Box<Scratch>,
+    query: Arc<Query>,
+    _graph: Arc<Graph>,
+}
+
+impl Answer {
+    /// Runs a query.
+    pub fn run(query: &Arc<Query>, graph: &Arc<Graph>, budget: &Budget) -> pidq_core::Result<Arc<Answer>> {
+        let scratch = Box::new(Scratch::new());
+        let output = budget.limits().output;
+        // SAFETY: the answer keeps the first three as long as what borrows from them, and moving a box or an `Arc` does
+        // not move what is in it. What the limits borrow is looked at during the run only.
+        let outcome = unsafe {
+            let (query, graph) = (&*Arc::as_ptr(query), &*Arc::as_ptr(graph));
+            let scratch = &*std::ptr::from_ref(scratch.as_ref());
+            let limits = std::mem::transmute::<Limits<'_>, Limits<'static>>(budget.limits());
+            query.run(graph, scratch, limits)?
+        };
+        let (query, graph) = (query.clone(), graph.clone());
+        let (json, warnings) = (OnceCell::new(), OnceCell::new());
+        // Not for sharing between threads, but for handing on to another one together with its readers.
+        #[allow(clippy::arc_with_non_send_sync)]
+        Ok(Arc::new(Answer { outcome, json, warnings, output, _scratch: scratch, query, _graph: graph }))
+    }
+
+    /// The value. It lives as long as the answer.
+    pub fn value(&self) -> Value<'_> {
+        self.outcome.value
+    }
+
+    /// The items of a list; anything else is one item.
+    pub fn len(&self) -> usize {
+        self.value().as_array().map_or(1, |rows| rows.len())
+    }
+
+    fn json(&self) -> Option<&Text> {
+        let print = || {
+            let mut text = Vec::new();
+            self.outcome.write_json(&mut text).ok().map(|()| Text::new(text))
+        };
+        self.json.get_or_init(print).as_ref()
+    }
+
+    /// An error with the place in the query.
+    pub fn fault(&self, error: &pidq_core::Error) -> Fault {
+        Fault::of(error, self.query.source())
+    }
+}
+
+/// Takes a piece of text; `user` is what was handed in. False stops the writing.
+pub type Write = Option<unsafe extern "C" fn(user: *mut c_void, data: *const c_char, len: usize) -> bool>;
+
+/// The result as JSON. The result lends it; it is made when it is first asked for. `data` is NULL where it is longer than
+/// `limits.output`: `pidq_result_write` tells the error.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pidq_result_json(result: *const ResultHandle) -> Slice {
+    // SAFETY: the rules of the header.
+    quiet(Slice::NONE, || Ok(unsafe { lend(result) }?.json().map_or(Slice::NONE, Text::slice)))
+}
+
+/// Writes the result as JSON in pieces of about 64 KiB, without keeping it. The pieces end at characters, and no NUL byte
+/// follows them.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pidq_result_write(
+    result: *const ResultHandle,
+    write: Write,
+    user: *mut c_void,
+) -> *mut ErrorHandle {
+    boundary(|| {
+        // SAFETY: the rules of the header.
+        let answer = unsafe { lend(result) }?;
+        let write = write.ok_or_else(|| Fault::null("write"))?;
+        let mut stopped = false;
+        let mut sink = |piece: &str| {
+            // SAFETY: the caller gave the function for this.
+            stopped = stopped || !unsafe { write(user, piece.as_ptr().cast(), piece.len()) };
+            if stopped { Err(stop()) } else { Ok(()) }
+        };
+        let written = answer.value().write_json(answer.output, &mut sink);
+        if stopped { Ok(()) } else { written.map_err(|error| answer.fault(&error)) }
+    })
+}
+
+/// What ends the writing; nobody sees it.
+fn stop() -> pidq_core::Error {
+    pidq_core::Error::new(pidq_core::error::Code::Cancelled, "stopped")
+}
+
+/// What the result is: "null", "boolean", "number", "string", "array" or "object". It is never freed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pidq_result_type(result: *const ResultHandle) -> *const c_char {
+    quiet(std::ptr::null(), || {
+        // SAFETY: the rules of the header.
+        let name = match unsafe { lend(result) }?.value().type_name() {
+            "boolean" => c"boolean",
+            "number" => c"number",
+            "string" => c"string",
+            "array" => c"array",
+            "object" => c"object",
+            _ => c"null",
+        };
+        Ok(name.as_ptr())
+    })
+}
+
+/// How many items the result has; 1 where it is no list.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pidq_result_count(result: *const ResultHandle) -> usize {
+    // SAFETY: the rules of the header.
+    quiet(0, || Ok(unsafe { lend(result) }?.len()))
+}
+
+/// The steps that the run took.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pidq_result_fuel(result: *const ResultHandle) -> u64 {
+    // SAFETY: the rules of the header.
+    quiet(0, || Ok(unsafe { lend(result) }?.outcome.fuel))
+}
+
+/// What looks like a mistake in the query: a JSON list of objects with `code`, `message`, `span` and `help`. The result
+/// lends it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pidq_result_warnings(result: *const ResultHandle) -> Slice {
+    quiet(Slice::NONE, || {
+        // SAFETY: the rules of the header.
+        let answer = unsafe { lend(result) }?;
+        Ok(answer.warnings.get_or_init(|| Text::new(warnings_json(&answer.outcome.warnings))).slice())
+    })
+}
+
+/// Writes the result in a format, as `pidq_graph_export`; "csv" and "xlsx" take lists of objects.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pidq_result_export(
+    result: *const ResultHandle,
+    format: *const c_char,
+    out: *mut *mut Files,
+) -> *mut ErrorHandle {
+    boundary(|| {
+        // SAFETY: the rules of the header.
+        let (answer, format) = unsafe { (lend(result)?, word(format, "format")?) };
+        let format = Format::find(format.ok_or_else(|| Fault::null("format"))?)?;
+        // SAFETY: the rules of the header.
+        unsafe { give_files(out, format.export(answer.value())?) }
+    })
+}
+
+/// Deletes a result. NULL is fine.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pidq_result_delete(result: *mut ResultHandle) {
+    // SAFETY: the rules of the header.
+    quietly(|| unsafe { delete(result) });
+}

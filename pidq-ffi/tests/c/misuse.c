@@ -1,0 +1,330 @@
+/* What a program should not do, and what must not become of it: no crash, no leak, an error with a code.
+ * Runs under sanitizers and valgrind: misuse CYCLES DRAWING. */
+#include <pidq.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EXPECT(condition)                                                  \
+  do {                                                                     \
+    if (!(condition)) {                                                    \
+      fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);      \
+      exit(1);                                                             \
+    }                                                                      \
+  } while (0)
+
+/* An error with this code; deletes it. */
+static void expect_code(pidq_error_t *error, const char *code) {
+  EXPECT(error != NULL);
+  if (strcmp(pidq_error_code(error), code) != 0) fprintf(stderr, "not %s: %s", code, pidq_error_text(error).data);
+  EXPECT(strcmp(pidq_error_code(error), code) == 0);
+  EXPECT(pidq_error_message(error).len > 0 && pidq_error_json(error).data[0] == '{');
+  pidq_error_delete(error);
+}
+
+static pidq_graph_t *graph_of(const char *json) {
+  pidq_graph_t *graph = NULL;
+  EXPECT(pidq_graph_parse(json, strlen(json), &graph) == NULL && graph != NULL);
+  return graph;
+}
+
+static pidq_query_t *query_of(const char *text) {
+  pidq_query_t *query = NULL;
+  EXPECT(pidq_query_parse(text, strlen(text), &query) == NULL && query != NULL);
+  return query;
+}
+
+static pidq_result_t *result_of(const pidq_query_t *query, const pidq_graph_t *graph) {
+  pidq_result_t *result = NULL;
+  EXPECT(pidq_query_run(query, graph, NULL, &result) == NULL && result != NULL);
+  return result;
+}
+
+static void nulls_are_told(void) {
+  pidq_graph_t *graph = (pidq_graph_t *)&graph;
+  pidq_query_t *query = NULL;
+  pidq_result_t *result = NULL;
+  pidq_buffer_t *buffer = NULL;
+  pidq_files_t *files = NULL;
+  pidq_rows_t *rows = NULL;
+  expect_code(pidq_graph_parse(NULL, 4, &graph), "PQ9002");
+  EXPECT(graph == NULL); /* Nothing is left in the place of the answer. */
+  expect_code(pidq_graph_parse(NULL, 0, &graph), "PQ5001");
+  expect_code(pidq_graph_parse("1", 1, NULL), "PQ9002");
+  expect_code(pidq_graph_parse_with("1", 1, NULL, 1, &graph), "PQ9002");
+  expect_code(pidq_graph_open(NULL, &graph), "PQ9002");
+  expect_code(pidq_graph_import("proteus", NULL, 1, &graph), "PQ9002");
+  expect_code(pidq_graph_export(NULL, "svg", &files), "PQ9002");
+  expect_code(pidq_graph_draw(NULL, NULL, &buffer), "PQ9002");
+  expect_code(pidq_graph_diff(NULL, NULL, NULL, &buffer), "PQ9002");
+  expect_code(pidq_graph_join(NULL, 1, &graph), "PQ9002");
+  expect_code(pidq_query_parse(NULL, 1, &query), "PQ9002");
+  expect_code(pidq_query_parse("size()", 6, NULL), "PQ9002");
+  expect_code(pidq_query_run(NULL, NULL, NULL, &result), "PQ9002");
+  expect_code(pidq_query_explain(NULL, NULL, NULL, &buffer), "PQ9002");
+  expect_code(pidq_query_check(NULL, NULL, &buffer), "PQ9002");
+  expect_code(pidq_params_set_string(NULL, "a", "b", 1), "PQ9002");
+  expect_code(pidq_result_write(NULL, NULL, NULL), "PQ9002");
+  expect_code(pidq_result_arrow(NULL, NULL), "PQ9002");
+  EXPECT(pidq_result_build(NULL, NULL) == NULL);
+  expect_code(pidq_result_export(NULL, "csv", &files), "PQ9002");
+  expect_code(pidq_rows_new(NULL, &rows), "PQ9002");
+  expect_code(pidq_rows_next(NULL, NULL), "PQ9002");
+  EXPECT(pidq_result_json(NULL).data == NULL && pidq_result_warnings(NULL).len == 0);
+  EXPECT(pidq_result_count(NULL) == 0 && pidq_result_fuel(NULL) == 0 && pidq_result_type(NULL) == NULL);
+  EXPECT(pidq_query_text(NULL).data == NULL && pidq_query_tree(NULL).data == NULL && pidq_graph_size(NULL) == 0);
+  EXPECT(pidq_error_code(NULL) == NULL && pidq_error_text(NULL).data == NULL && !pidq_error_span(NULL, NULL, NULL));
+  EXPECT(pidq_files_count(NULL) == 0 && pidq_files_name(NULL, 0) == NULL && pidq_buffer_bytes(NULL).data == NULL);
+  pidq_cancel_fire(NULL);
+  pidq_cancel_time_out(NULL);
+  pidq_graph_delete(NULL);
+  pidq_query_delete(NULL);
+  pidq_params_delete(NULL);
+  pidq_result_delete(NULL);
+  pidq_rows_delete(NULL);
+  pidq_cancel_delete(NULL);
+  pidq_error_delete(NULL);
+  pidq_buffer_delete(NULL);
+  pidq_files_delete(NULL);
+}
+
+static void texts_that_are_none_are_told(void) {
+  pidq_graph_t *graph = NULL;
+  pidq_query_t *query = NULL;
+  pidq_params_t *params = pidq_params_new();
+  size_t start = 7, end = 7;
+  pidq_error_t *error;
+  expect_code(pidq_graph_parse("\"\xFF\"", 3, &graph), "PQ5004");
+  expect_code(pidq_query_parse(".a\xFF", 3, &query), "PQ9002");
+  expect_code(pidq_query_parse("", 0, &query), "PQ0001");
+  expect_code(pidq_graph_open("no such file", &graph), "PQ9003");
+  expect_code(pidq_graph_open(".", &graph), "PQ9003");
+  expect_code(pidq_graph_parse_with("1", 1, "[]", 2, &graph), "PQ1012");
+  expect_code(pidq_params_set_json(params, "a", "{", 1), "PQ9002");
+  expect_code(pidq_params_set_number(params, "a", 1.0 / (double)(params == NULL)), "PQ9002");
+  expect_code(pidq_params_set_bool(params, NULL, true), "PQ9002");
+  error = pidq_query_parse(".a | nothing()", 14, &query);
+  EXPECT(pidq_error_span(error, &start, NULL) && start == 5 && pidq_error_span(error, NULL, &end) && end > 5);
+  expect_code(error, "PQ1001");
+  pidq_params_delete(params);
+}
+
+static void handles_may_be_deleted_twice_and_in_any_order(void) {
+  pidq_graph_t *graph = graph_of("{\"a\": [{\"b\": 1.50}, {\"b\": 2}]}");
+  pidq_query_t *query = query_of(".a | filter(.b > 0)");
+  pidq_result_t *result = result_of(query, graph), *other = NULL;
+  pidq_rows_t *rows = NULL;
+  pidq_slice_t row;
+  struct ArrowArrayStream stream;
+  struct ArrowArray table, column;
+  EXPECT(pidq_rows_new(result, &rows) == NULL && pidq_result_arrow(result, &stream) == NULL);
+  pidq_graph_delete(graph);
+  pidq_graph_delete(graph);
+  pidq_query_delete(query);
+  pidq_query_delete(query);
+  expect_code(pidq_query_run(query, graph, NULL, &other), "PQ9002");
+  EXPECT(pidq_graph_size(graph) == 0 && pidq_query_text(query).data == NULL);
+  EXPECT(strcmp(pidq_result_json(result).data, "[{\"b\": 1.50},{\"b\": 2}]") == 0);
+  pidq_result_delete(result);
+  pidq_result_delete(result);
+  EXPECT(pidq_result_json(result).data == NULL);
+  EXPECT(pidq_rows_next(rows, &row) == NULL && strcmp(row.data, "{\"b\": 1.50}") == 0);
+  EXPECT(pidq_rows_next(rows, &row) == NULL && row.data[6] == '2');
+  EXPECT(pidq_rows_next(rows, &row) == NULL && row.data == NULL);
+  EXPECT(pidq_rows_next(rows, &row) == NULL && row.data == NULL);
+  pidq_rows_delete(rows);
+  pidq_rows_delete(rows);
+  expect_code(pidq_rows_next(rows, &row), "PQ9002");
+  /* A column that was taken out of its table outlives it. */
+  EXPECT(stream.get_next(&stream, &table) == 0 && table.n_children == 1);
+  column = *table.children[0];
+  table.children[0]->release = NULL;
+  table.release(&table);
+  stream.release(&stream);
+  EXPECT(((const double *)column.buffers[1])[0] == 1.5 && column.length == 2);
+  column.release(&column);
+}
+
+static void structures_may_be_older_or_newer_than_the_library(void) {
+  struct newer { pidq_limits_t known; uint64_t more[4]; } newer;
+  pidq_graph_t *graph = graph_of("[1,2,3]");
+  pidq_query_t *query = query_of("map(get() * 2)");
+  pidq_result_t *result = NULL;
+  pidq_limits_t limits = PIDQ_LIMITS_INIT;
+  memset(&newer, 0xEE, sizeof newer);
+  newer.known = limits;
+  newer.known.size = sizeof newer;
+  EXPECT(pidq_query_run(query, graph, &newer.known, &result) == NULL);
+  pidq_result_delete(result);
+  /* One that knows fuel only. What is behind it is not looked at. */
+  memset(&limits, 0xEE, sizeof limits);
+  limits.size = 2 * sizeof(size_t);
+  limits.fuel = 2;
+  expect_code(pidq_query_run(query, graph, &limits, &result), "PQ4001");
+  EXPECT(result == NULL);
+  limits.size = 0;
+  expect_code(pidq_query_run(query, graph, &limits, &result), "PQ9002");
+  pidq_query_delete(query);
+  pidq_graph_delete(graph);
+}
+
+static void what_is_too_long_is_told(void) {
+  pidq_graph_t *graph = graph_of("[{\"a\": \"0123456789\"}, {\"a\": \"0123456789\"}]");
+  pidq_query_t *query = query_of("get()");
+  pidq_limits_t limits = PIDQ_LIMITS_INIT;
+  pidq_result_t *result = NULL;
+  pidq_rows_t *rows = NULL;
+  pidq_slice_t row;
+  struct ArrowArrayStream stream;
+  limits.output = 12;
+  EXPECT(pidq_query_run(query, graph, &limits, &result) == NULL);
+  EXPECT(pidq_result_json(result).data == NULL && pidq_rows_new(result, &rows) == NULL);
+  expect_code(pidq_rows_next(rows, &row), "PQ4003");
+  expect_code(pidq_result_arrow(result, &stream), "PQ4003");
+  pidq_rows_delete(rows);
+  pidq_result_delete(result);
+  pidq_query_delete(query);
+  pidq_graph_delete(graph);
+}
+
+static bool refuse(void *user, const char *data, size_t len) {
+  (void)data, (void)len;
+  ++*(int *)user;
+  return false;
+}
+
+static void a_writer_may_stop(void) {
+  pidq_graph_t *graph = graph_of("[1]");
+  pidq_query_t *query = query_of("get()");
+  pidq_result_t *result = result_of(query, graph);
+  int calls = 0;
+  EXPECT(pidq_result_write(result, refuse, &calls) == NULL && calls == 1);
+  expect_code(pidq_result_write(result, NULL, NULL), "PQ9002");
+  pidq_result_delete(result);
+  pidq_query_delete(query);
+  pidq_graph_delete(graph);
+}
+
+static void drawings_are_drawn_compared_joined_and_written(const char *path) {
+  pidq_draw_options_t draw = PIDQ_DRAW_OPTIONS_INIT;
+  pidq_diff_options_t diff = PIDQ_DIFF_OPTIONS_INIT;
+  pidq_graph_t *graph = NULL, *joined = NULL;
+  const pidq_graph_t *sheets[2];
+  pidq_query_t *query = query_of(".pid_graph.nodes | filter(.node_type == \"loop\")");
+  pidq_buffer_t *buffer = NULL;
+  pidq_files_t *files = NULL;
+  pidq_slice_t file;
+  EXPECT(pidq_graph_open(path, &graph) == NULL);
+  draw.highlight = result_of(query, graph);
+  draw.title = "A title";
+  draw.dark = 1;
+  EXPECT(pidq_graph_draw(graph, &draw, &buffer) == NULL && strstr(pidq_buffer_bytes(buffer).data, "A title") != NULL);
+  pidq_buffer_delete(buffer);
+  diff.ignore = "revision,checked_by";
+  diff.tolerance = 5;
+  EXPECT(pidq_graph_diff(graph, graph, &diff, &buffer) == NULL);
+  EXPECT(strstr(pidq_buffer_bytes(buffer).data, "\"equal\":true") != NULL);
+  pidq_buffer_delete(buffer);
+  diff.tolerance = -1;
+  expect_code(pidq_graph_diff(graph, graph, &diff, &buffer), "PQ9002");
+  diff.tolerance = 0;
+  diff.identity = "colour";
+  expect_code(pidq_graph_diff(graph, graph, &diff, &buffer), "PQ1012");
+  sheets[0] = sheets[1] = graph;
+  EXPECT(pidq_graph_join(sheets, 2, &joined) == NULL);
+  sheets[1] = NULL;
+  pidq_graph_delete(joined);
+  expect_code(pidq_graph_join(sheets, 2, &joined), "PQ9002");
+  EXPECT(pidq_graph_export(graph, "csv-graph", &files) == NULL && pidq_files_count(files) == 2);
+  EXPECT(strcmp(pidq_files_name(files, 1), "edges.csv") == 0 && pidq_files_name(files, 2) == NULL);
+  EXPECT(pidq_files_bytes(files, 0).len > 100 && pidq_files_bytes(files, 9).data == NULL);
+  pidq_files_delete(files);
+  expect_code(pidq_graph_export(graph, "dwg", &files), "PQ6009");
+  EXPECT(pidq_result_export(draw.highlight, "csv", &files) == NULL);
+  pidq_files_delete(files);
+  file.data = "<PlantModel/>";
+  file.len = strlen(file.data);
+  EXPECT(pidq_graph_import("proteus", &file, 1, &joined) == NULL);
+  pidq_graph_delete(joined);
+  expect_code(pidq_graph_import("csv-graph", &file, 1, &joined), "PQ6010");
+  EXPECT(pidq_query_explain(query, graph, NULL, &buffer) == NULL);
+  pidq_buffer_delete(buffer);
+  EXPECT(pidq_query_check(query, graph, &buffer) == NULL && strcmp(pidq_buffer_bytes(buffer).data, "[]") == 0);
+  pidq_buffer_delete(buffer);
+  pidq_result_delete((pidq_result_t *)draw.highlight);
+  pidq_query_delete(query);
+  pidq_graph_delete(graph);
+}
+
+static void *use_both(void *pair) {
+  void **both = pair;
+  int run;
+  for (run = 0; run < 50; run++) {
+    pidq_result_t *result = result_of(both[1], both[0]);
+    EXPECT(strcmp(pidq_result_json(result).data, "[2]") == 0);
+    EXPECT(strstr(pidq_query_text(both[1]).data, "filter(. > 1)") != NULL);
+    pidq_result_delete(result);
+  }
+  return NULL;
+}
+
+static void threads_share_graphs_and_queries(void) {
+  void *both[2];
+  pthread_t threads[8];
+  int i;
+  both[0] = graph_of("[1,2]");
+  both[1] = query_of("filter(get() > 1)");
+  for (i = 0; i < 8; i++) EXPECT(pthread_create(&threads[i], NULL, use_both, both) == 0);
+  for (i = 0; i < 8; i++) pthread_join(threads[i], NULL);
+  pidq_graph_delete(both[0]);
+  pidq_query_delete(both[1]);
+}
+
+/* Kilobytes of memory in use. */
+static long resident(void) {
+  long pages = 0, kept = 0;
+  FILE *file = fopen("/proc/self/statm", "r");
+  EXPECT(file != NULL && fscanf(file, "%ld %ld", &pages, &kept) == 2);
+  fclose(file);
+  return kept * 4;
+}
+
+static void cycle(long times) {
+  while (times-- > 0) {
+    pidq_graph_t *graph = NULL;
+    pidq_query_t *query = query_of(".a");
+    pidq_result_t *result = NULL;
+    EXPECT(pidq_graph_parse("{\"a\":1}", 7, &graph) == NULL);
+    EXPECT(pidq_query_run(query, graph, NULL, &result) == NULL && pidq_result_json(result).len == 1);
+    pidq_result_delete(result);
+    pidq_query_delete(query);
+    pidq_graph_delete(graph);
+    expect_code(pidq_graph_parse("", 0, &graph), "PQ5001");
+  }
+}
+
+static void creating_and_deleting_does_not_grow(long cycles) {
+  long before;
+  cycle(cycles / 10 + 200);
+  before = resident();
+  cycle(cycles);
+  printf("%ld cycles: %ld KiB more\n", cycles, resident() - before);
+  /* What checkers remember grows; leaks they find themselves. */
+  if (cycles >= 10000) EXPECT(resident() - before < 1024);
+}
+
+int main(int argc, char **argv) {
+  EXPECT(argc == 3 && pidq_abi_version() == PIDQ_ABI_VERSION && pidq_version() != NULL);
+  nulls_are_told();
+  texts_that_are_none_are_told();
+  handles_may_be_deleted_twice_and_in_any_order();
+  structures_may_be_older_or_newer_than_the_library();
+  what_is_too_long_is_told();
+  a_writer_may_stop();
+  drawings_are_drawn_compared_joined_and_written(argv[2]);
+  threads_share_graphs_and_queries();
+  creating_and_deleting_does_not_grow(atol(argv[1]));
+  puts("all is well");
+  return 0;
+}
