@@ -49,6 +49,8 @@ ensure cc gcc libc6-dev
 ensure c++ g++
 ensure pkg-config pkg-config
 ensure valgrind valgrind
+# The Python package: its tests keep their environment under the target directory.
+ensure python3 python3 python3-venv
 
 require "the linker: a C compiler" cc
 require "Rust, from https://rustup.rs" cargo

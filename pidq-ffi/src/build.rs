@@ -148,6 +148,8 @@ const TEMPLATES: usize = 32;
 const WIDEST: usize = 64;
 /// Places for texts that may come again.
 const TEXTS: usize = 1 << 10;
+/// Whole numbers up to here are printed with all their digits.
+const EXACT: f64 = 9_007_199_254_740_992.0;
 /// Longer texts hardly repeat.
 const LONGEST: usize = 64;
 
@@ -370,8 +372,9 @@ impl<'a> Building<'a> {
                 Some(text) if text.contains(['.', 'e', 'E']) => (self.tools.make_real)(value),
                 Some(text) => self.long(text),
                 None if !value.is_finite() => held(self.tools, self.tools.null_value),
-                None if value.fract() == 0.0 && value.abs() < 9e18 => (self.tools.make_integer)(value as i64),
-                None if value.fract() == 0.0 && value.abs() < 1e21 => self.long(&format!("{value:.0}")),
+                None if value.fract() == 0.0 && value.abs() <= EXACT => (self.tools.make_integer)(value as i64),
+                // As JavaScript prints it: the shortest digits that mean this number.
+                None if value.fract() == 0.0 && value.abs() < 1e21 => self.long(&value.to_string()),
                 None => (self.tools.make_real)(value),
             }
         }

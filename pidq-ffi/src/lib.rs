@@ -1,7 +1,7 @@
 //! The C ABI of pidq: opaque handles, errors as values, and no panic that crosses.
 //!
 //! One file a handle. What C programs read is `include/pidq.h`, which cbindgen makes of these files; its rules stand in
-//! `cbindgen.toml`. The one crate of the project with `unsafe`: each use says which promise it relies on.
+//! `header.toml`. The one crate of the project with `unsafe`: each use says which promise it relies on.
 
 #![deny(unsafe_op_in_unsafe_fn)]
 #![warn(clippy::undocumented_unsafe_blocks)]

@@ -15,7 +15,7 @@ const CYCLES_CHECKED: &str = "500";
 #[test]
 fn the_header_is_what_the_sources_say() {
     let folder = Path::new(ROOT).join("pidq-ffi");
-    let config = cbindgen::Config::from_file(folder.join("cbindgen.toml")).expect("the configuration is right");
+    let config = cbindgen::Config::from_file(folder.join("header.toml")).expect("the configuration is right");
     let bindings = cbindgen::Builder::new().with_crate(&folder).with_config(config).generate().expect("a header");
     let mut made = Vec::new();
     bindings.write(&mut made);

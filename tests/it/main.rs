@@ -26,6 +26,7 @@ mod memory;
 mod oracle;
 mod pid;
 mod properties;
+mod python;
 mod readme;
 mod service;
 mod shortcuts;

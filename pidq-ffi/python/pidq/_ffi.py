@@ -1,0 +1,282 @@
+"""The C ABI of libpidq as ctypes sees it: the one module that knows pointers."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import json
+import os
+import sys
+from ctypes import POINTER, Structure, byref, c_char_p, c_double, c_size_t, c_uint32, c_uint64, c_void_p
+from pathlib import Path
+from typing import Any, Callable, NoReturn, Optional
+
+from ._error import raise_error
+
+ABI_VERSION = 1
+
+#: Lists longer than this are built without the garbage collector looking at each new object.
+_MANY = 1_000
+
+
+class Slice(Structure):
+    """Bytes that the library lends."""
+
+    _fields_ = [("data", c_void_p), ("len", c_size_t)]
+
+    def bytes(self) -> bytes:
+        return ctypes.string_at(self.data, self.len) if self.data else b""
+
+    def text(self) -> str:
+        return self.bytes().decode()
+
+
+class CLimits(Structure):
+    """``pidq_limits_t``."""
+
+    _fields_ = [
+        ("size", c_size_t),
+        ("fuel", c_uint64),
+        ("memory", c_uint64),
+        ("output", c_uint64),
+        ("cancel", c_void_p),
+        ("string", c_uint64),
+        ("backtracks", c_uint64),
+        ("rows", c_uint64),
+        ("paths", c_uint64),
+        ("depth", c_uint64),
+    ]
+
+
+class CDrawOptions(Structure):
+    """``pidq_draw_options_t``."""
+
+    _fields_ = [
+        ("size", c_size_t),
+        ("highlight", c_void_p),
+        ("only", c_void_p),
+        ("title", c_char_p),
+        ("dark", c_uint32),
+    ]
+
+
+class CDiffOptions(Structure):
+    """``pidq_diff_options_t``."""
+
+    _fields_ = [("size", c_size_t), ("identity", c_char_p), ("ignore", c_char_p), ("tolerance", c_double)]
+
+
+class CBuilder(Structure):
+    """``pidq_builder_t``: how Python objects are made, by CPython's own functions."""
+
+    _fields_ = [("size", c_size_t)] + [
+        (name, c_void_p)
+        for name in (
+            "null_value true_value false_value make_text make_real make_integer make_long make_list set_item "
+            "make_object set_field copy_object retain release"
+        ).split()
+    ]
+
+
+def _library() -> str:
+    """The library in the wheel, or the one that ``PIDQ_LIBRARY`` names."""
+    named = os.environ.get("PIDQ_LIBRARY")
+    if named:
+        return named
+    here = Path(__file__).parent
+    for pattern in ("*native*.so", "*native*.dylib", "*native*.dll", "*native*.pyd"):
+        for found in sorted((here / "_native").glob(pattern)):
+            return str(found)
+    raise ImportError(f"libpidq is not in {here}: install the wheel of pidq for this platform")
+
+
+_path = _library()
+#: Releases the interpreter's lock while a function runs.
+_lib = ctypes.CDLL(_path)
+
+_POINTERS: dict[str, Any] = {
+    "pidq_graph_parse": [c_char_p, c_size_t, POINTER(c_void_p)],
+    "pidq_graph_parse_with": [c_char_p, c_size_t, c_char_p, c_size_t, POINTER(c_void_p)],
+    "pidq_graph_open": [c_char_p, POINTER(c_void_p)],
+    "pidq_graph_import": [c_char_p, POINTER(Slice), c_size_t, POINTER(c_void_p)],
+    "pidq_graph_export": [c_void_p, c_char_p, POINTER(c_void_p)],
+    "pidq_graph_draw": [c_void_p, POINTER(CDrawOptions), POINTER(c_void_p)],
+    "pidq_graph_diff": [c_void_p, c_void_p, POINTER(CDiffOptions), POINTER(c_void_p)],
+    "pidq_graph_join": [POINTER(c_void_p), c_size_t, POINTER(c_void_p)],
+    "pidq_params_set_json": [c_void_p, c_char_p, c_char_p, c_size_t],
+    "pidq_query_parse_with": [c_char_p, c_size_t, c_void_p, POINTER(c_void_p)],
+    "pidq_query_from_json": [c_char_p, c_size_t, c_void_p, POINTER(c_void_p)],
+    "pidq_query_run": [c_void_p, c_void_p, c_void_p, c_void_p],
+    "pidq_query_explain": [c_void_p, c_void_p, c_void_p, POINTER(c_void_p)],
+    "pidq_query_check": [c_void_p, c_void_p, POINTER(c_void_p)],
+    "pidq_result_export": [c_void_p, c_char_p, POINTER(c_void_p)],
+    "pidq_result_arrow": [c_void_p, c_void_p],
+    "pidq_rows_new": [c_void_p, POINTER(c_void_p)],
+    "pidq_rows_next": [c_void_p, POINTER(Slice)],
+}
+_SLICES = (
+    "pidq_buffer_bytes pidq_query_text pidq_query_tree pidq_result_json pidq_result_warnings "
+    "pidq_error_json pidq_error_text"
+).split()
+_DELETES = "graph query params result rows cancel error buffer files".split()
+
+for _name, _arguments in _POINTERS.items():
+    _function = getattr(_lib, _name)
+    _function.argtypes, _function.restype = _arguments, c_void_p
+for _name in _SLICES:
+    _function = getattr(_lib, _name)
+    _function.argtypes, _function.restype = [c_void_p], Slice
+for _name in _DELETES:
+    _function = getattr(_lib, f"pidq_{_name}_delete")
+    _function.argtypes, _function.restype = [c_void_p], None
+_lib.pidq_files_bytes.argtypes, _lib.pidq_files_bytes.restype = [c_void_p, c_size_t], Slice
+_lib.pidq_files_name.argtypes, _lib.pidq_files_name.restype = [c_void_p, c_size_t], c_char_p
+_lib.pidq_files_count.argtypes, _lib.pidq_files_count.restype = [c_void_p], c_size_t
+_lib.pidq_graph_size.argtypes, _lib.pidq_graph_size.restype = [c_void_p], c_size_t
+_lib.pidq_result_count.argtypes, _lib.pidq_result_count.restype = [c_void_p], c_size_t
+_lib.pidq_result_fuel.argtypes, _lib.pidq_result_fuel.restype = [c_void_p], c_uint64
+_lib.pidq_params_new.argtypes, _lib.pidq_params_new.restype = [], c_void_p
+_lib.pidq_cancel_new.argtypes, _lib.pidq_cancel_new.restype = [], c_void_p
+for _name in ("pidq_cancel_fire", "pidq_cancel_time_out"):
+    getattr(_lib, _name).argtypes, getattr(_lib, _name).restype = [c_void_p], None
+_lib.pidq_version.argtypes, _lib.pidq_version.restype = [], c_char_p
+_lib.pidq_abi_version.argtypes, _lib.pidq_abi_version.restype = [], c_uint32
+if _lib.pidq_abi_version() != ABI_VERSION:
+    raise ImportError(f"{_path} has another ABI than this package: {_lib.pidq_abi_version()}, not {ABI_VERSION}")
+
+lib: Any = _lib
+version: str = _lib.pidq_version().decode()
+
+
+def _fail(error: int) -> NoReturn:
+    """Raises an error of the library, and lets it go."""
+    try:
+        facts = json.loads(_lib.pidq_error_json(error).bytes())
+        text = _lib.pidq_error_text(error).text()
+    finally:
+        _lib.pidq_error_delete(error)
+    raise_error(facts, text)
+
+
+def check(error: Optional[int]) -> None:
+    """Raises what a function returned, if it is an error."""
+    if error:
+        _fail(error)
+
+
+def make(function: Any, *arguments: Any) -> int:
+    """Calls a function that writes a handle to its last argument."""
+    out = c_void_p()
+    error = function(*arguments, byref(out))
+    if error:
+        _fail(error)
+    handle = out.value
+    assert handle is not None
+    return handle
+
+
+def take_buffer(handle: int) -> str:
+    """The text of a buffer, which is let go."""
+    try:
+        return str(_lib.pidq_buffer_bytes(handle).text())
+    finally:
+        _lib.pidq_buffer_delete(handle)
+
+
+def take_files(handle: int) -> dict[str, bytes]:
+    """The files of an export by name; they are let go."""
+    try:
+        count = _lib.pidq_files_count(handle)
+        return {
+            _lib.pidq_files_name(handle, at).decode(): _lib.pidq_files_bytes(handle, at).bytes() for at in range(count)
+        }
+    finally:
+        _lib.pidq_files_delete(handle)
+
+
+def slices(parts: list[bytes]) -> Any:
+    """Bytes as an array of slices. The parts have to live as long."""
+    pointers = [ctypes.cast(c_char_p(part), c_void_p) for part in parts]
+    return (Slice * len(parts))(*(Slice(pointer, len(part)) for pointer, part in zip(pointers, parts)))
+
+
+def _python_builder() -> Optional[CBuilder]:
+    """The functions of this interpreter, where it has those of CPython."""
+    if sys.implementation.name != "cpython":
+        return None
+    api = ctypes.pythonapi
+    functions = (
+        "PyUnicode_FromStringAndSize PyFloat_FromDouble PyLong_FromLongLong PyLong_FromString "
+        "PyList_New PyList_SetItem "
+        "PyDict_New PyDict_SetItem PyDict_Copy Py_IncRef Py_DecRef"
+    ).split()
+    addresses = [ctypes.cast(getattr(api, name), c_void_p).value for name in functions]
+    # These three never go away, so their addresses stay.
+    return CBuilder(ctypes.sizeof(CBuilder), id(None), id(True), id(False), *addresses)
+
+
+_builder = _python_builder()
+if _builder is not None:
+    #: Keeps the interpreter's lock: it calls back.
+    _build = ctypes.PyDLL(_path).pidq_result_build
+    _build.argtypes, _build.restype = [c_void_p, c_void_p], ctypes.py_object
+    _builder_at = ctypes.addressof(_builder)
+
+
+def value_of(result: int) -> Any:
+    """The value of a result as plain Python data."""
+    if _builder is None:
+        text = _lib.pidq_result_json(result)
+        return json.loads(text.bytes())
+    if _lib.pidq_result_count(result) < _MANY or not gc.isenabled():
+        return _build(result, _builder_at)
+    gc.disable()
+    try:
+        return _build(result, _builder_at)
+    finally:
+        gc.enable()
+
+
+class ArrowStream(Structure):
+    """``struct ArrowArrayStream``."""
+
+    _fields_ = [(name, c_void_p) for name in "get_schema get_next get_last_error release private_data".split()]
+
+
+_Release = ctypes.CFUNCTYPE(None, c_void_p)
+_Destructor = ctypes.CFUNCTYPE(None, c_void_p)
+_STREAM_NAME = b"arrow_array_stream"
+_api = ctypes.pythonapi
+_api.PyCapsule_New.argtypes = [c_void_p, c_char_p, c_void_p]
+_api.PyCapsule_New.restype = ctypes.py_object
+_api.PyCapsule_GetPointer.argtypes = [c_void_p, c_char_p]
+_api.PyCapsule_GetPointer.restype = c_void_p
+
+#: Streams that somebody may still read, by address.
+_streams: dict[int, ArrowStream] = {}
+
+
+def _let_go(capsule: int) -> None:
+    address = _api.PyCapsule_GetPointer(capsule, _STREAM_NAME)
+    stream = _streams.pop(address, None)
+    if stream is not None and stream.release:
+        _Release(stream.release)(address)
+
+
+#: Called when a capsule is let go; kept as long as the process.
+_let_stream_go = _Destructor(_let_go)
+
+
+def stream_capsule(result: int) -> Any:
+    """The columns of a result as a PyCapsule, the way in which Python packages hand Arrow data to each other."""
+    stream = ArrowStream()
+    check(_lib.pidq_result_arrow(result, byref(stream)))
+    address = ctypes.addressof(stream)
+    _streams[address] = stream
+    return _api.PyCapsule_New(address, _STREAM_NAME, ctypes.cast(_let_stream_go, c_void_p))
+
+
+def deleter(name: str) -> Callable[[Optional[int]], None]:
+    """The function that deletes handles of a kind."""
+    delete: Callable[[Optional[int]], None] = getattr(_lib, f"pidq_{name}_delete")
+    return delete

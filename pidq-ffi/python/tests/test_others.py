@@ -1,0 +1,103 @@
+"""pidq together with pandas, Polars, pyarrow, NetworkX and what else people have."""
+
+import math
+from pathlib import Path
+
+import networkx
+import pandas
+import polars
+import pyarrow
+
+import pidq
+
+DATA = Path(__file__).parents[3] / "examples" / "data"
+LOOPS = '.pid_graph.nodes | filter(.node_type == "loop") | pick(.tag, .set_point, .unit)'
+
+
+def plant():
+    return pidq.Graph.from_json(DATA / "plant.json")
+
+
+def test_columns_have_the_types_of_their_values():
+    rows = [
+        {"b": True, "i": 1, "f": 1.5, "s": "é", "n": None, "m": 1, "l": [1]},
+        {"b": False, "i": 2, "f": 2, "s": None, "n": None, "m": "x", "l": []},
+        {"i": -3, "s": "", "late": 7},
+    ]
+    table = pidq.Query("get()").run(rows).to_arrow()
+    types = {
+        "b": "bool",
+        "i": "int64",
+        "f": "double",
+        "s": "string",
+        "n": "null",
+        "m": "string",
+        "l": "string",
+        "late": "int64",
+    }
+    assert {field.name: str(field.type) for field in table.schema} == types
+    assert table.to_pydict() == {
+        "b": [True, False, None],
+        "i": [1, 2, -3],
+        "f": [1.5, 2.0, None],
+        "s": ["é", None, ""],
+        "n": [None, None, None],
+        "m": ["1", '"x"', None],
+        "l": ["[1]", "[]", None],
+        "late": [None, None, 7],
+    }
+
+
+def test_columns_of_any_length_are_whole():
+    for count in (0, 1, 7, 8, 9, 63, 64, 65, 1_000):
+        rows = [{"b": n % 3 == 0, "t": None if n % 5 == 0 else str(n), "x": n / 2 + 0.25} for n in range(count)]
+        table = pidq.Query("get()").run(rows).to_arrow()
+        table.validate(full=True)
+        assert table.num_rows == count and table.to_pylist() == rows
+
+
+def test_what_is_no_list_of_objects_is_a_column_or_a_row():
+    assert pidq.Query("get()").run([1, 2.5, None]).to_arrow().to_pydict() == {"value": [1.0, 2.5, None]}
+    assert pidq.Query("get()").run([1, "a", {"b": 2}]).to_arrow().to_pydict() == {"value": ["1", '"a"', '{"b": 2}']}
+    assert pidq.Query("size()").run([1, 2]).to_arrow().to_pydict() == {"value": [2]}
+    assert pidq.Query("{a: size()}").run([1, 2]).to_arrow().to_pydict() == {"a": [2]}
+
+
+def test_numbers_are_not_copied():
+    result = pidq.Query("get()").run([{"x": n + 0.5} for n in range(1_000)])
+    column = result.to_arrow()["x"].chunk(0)
+    del result
+    address = column.buffers()[1].address
+    view = column.to_numpy(zero_copy_only=True)
+    assert view.__array_interface__["data"][0] == address and view[999] == 999.5
+
+
+def test_a_stream_that_nobody_reads_is_let_go():
+    result = plant().run(LOOPS)
+    for _ in range(1_000):
+        result.__arrow_c_stream__()
+    from pidq import _ffi
+
+    assert not _ffi._streams
+
+
+def test_frames_of_pandas_and_polars():
+    frame = plant().to_dataframe(LOOPS)
+    assert isinstance(frame, pandas.DataFrame) and list(frame.columns) == ["tag", "set_point", "unit"]
+    assert frame["set_point"].sum() == 233.0
+    same = plant().to_dataframe(LOOPS, library="polars")
+    assert isinstance(same, polars.DataFrame) and same["set_point"].sum() == 233.0
+    assert plant().to_dataframe("edges").shape[0] == plant().query("edges() | size()")
+    assert math.isnan(plant().to_dataframe()["set_point"].iloc[0])
+    assert isinstance(plant().to_arrow(), pyarrow.Table)
+
+
+def test_graphs_of_networkx_go_out_and_come_back():
+    graph = plant()
+    other = graph.to_networkx()
+    assert isinstance(other, networkx.MultiDiGraph)
+    assert len(other) == graph.query("nodes() | size()")
+    assert other.number_of_edges() == graph.query("edges() | size()")
+    back = pidq.Graph.from_networkx(other)
+    assert back.query(".pid_graph.nodes | map(.tag) | sort()") == graph.query(".pid_graph.nodes | map(.tag) | sort()")
+    assert pidq.Graph.from_networkx(networkx.path_graph(4)).query("edges() | size()") == 3

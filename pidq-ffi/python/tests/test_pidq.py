@@ -1,0 +1,238 @@
+"""The package as its users meet it. What needs another package is in test_others.py."""
+
+import gc
+import json
+import pickle
+import threading
+import warnings
+from pathlib import Path
+
+import pidq
+
+DATA = Path(__file__).parents[3] / "examples" / "data"
+PLANT = DATA / "plant.json"
+LOOPS = '.pid_graph.nodes | filter(.node_type == "loop")'
+
+
+def raises(kind, work):
+    try:
+        work()
+    except kind as error:
+        return error
+    raise AssertionError(f"no {kind.__name__}")
+
+
+def plant():
+    return pidq.Graph.from_json(PLANT)
+
+
+def test_documents_come_from_everywhere():
+    text = PLANT.read_bytes()
+    for source in (text, text.decode(), bytearray(text), memoryview(text), PLANT, str(PLANT), json.loads(text)):
+        assert pidq.Graph.from_json(source).query(LOOPS + " | size()") == 5
+    assert pidq.Graph.from_file(DATA / "skid.xml").query("nodes() | size()") > 10
+    xml = (DATA / "skid.xml").read_bytes()
+    assert repr(pidq.Graph.from_proteus(xml)) == repr(pidq.Graph.from_proteus(DATA / "skid.xml"))
+
+
+def test_values_are_those_that_json_reads():
+    texts = [
+        "null",
+        "true",
+        "false",
+        "0",
+        "-0",
+        "-0.0",
+        "1",
+        "1.0",
+        "53.0",
+        "1.5",
+        "1e3",
+        "1E400",
+        "12345678901234567890",
+        "-9223372036854775808",
+        "0.1",
+        "123456789012345678901234567890.5",
+        '""',
+        '"a"',
+        '"\\u00e9\\ud83d\\ude00\\n"',
+        "[]",
+        "{}",
+        "[[[]], {}]",
+        '{"a": {"b": [1, {"c": null}]}}',
+        '{"a": 1, "a": 2}',
+        '{"": 0}',
+        '[{"a": 1, "b": "x"}, {"a": 2, "b": "x"}, {"b": 1}, {"a": {"a": 1, "b": 2}}]',
+    ]
+    warnings.simplefilter("ignore", pidq.QueryWarning)
+    for text in texts:
+        query = pidq.Query("get()")
+        value = query(pidq.Graph.from_json(text.encode()))
+        assert repr(value) == repr(json.loads(query.run(pidq.Graph.from_json(text.encode())).json())), text
+        assert value == json.loads(text) and type(value) is type(json.loads(text)), text
+
+
+def test_computed_numbers_are_those_that_json_reads():
+    for text in ("1 + 1", "1 / 4", "2 ^ 60", "10 ^ 20", "10 ^ 21", "10 ^ 22 + 0.5", "0 - 7", "0 * -1", "1 / 0"):
+        query = pidq.Query(text)
+        graph = pidq.Graph.from_json(b"null")
+        assert repr(query(graph)) == repr(json.loads(query.run(graph).json())), text
+
+
+def test_deep_and_wide_values_are_built():
+    deep = "[" * 400 + "]" * 400
+    assert pidq.query(json.loads(deep), "get()") == json.loads(deep)
+    wide = [{f"key_{n % 97}_{at}": at for at in range(n % 100)} for n in range(2_000)]
+    assert pidq.query(wide, "get()") == wide
+
+
+def test_built_values_are_no_part_of_the_graph():
+    graph = plant()
+    first = graph.query(LOOPS)
+    first[0]["tag"] = "changed"
+    first[0]["attributes"] = None
+    assert graph.query(LOOPS)[0]["tag"] == "F-1101"
+
+
+def test_building_leaks_nothing():
+    import sys
+
+    graph, key = plant(), "a key of its own"
+    query = pidq.Query('map({"a key of its own": .tag})')
+    nodes = graph.query(".pid_graph.nodes")
+    for _ in range(3):
+        query(nodes)
+    gc.collect()
+    before = len(gc.get_objects()), sys.getrefcount(None)
+    for _ in range(50):
+        assert query(nodes)[0][key]
+    gc.collect()
+    after = len(gc.get_objects()), sys.getrefcount(None)
+    assert abs(after[0] - before[0]) < 50 and abs(after[1] - before[1]) < 50, (before, after)
+    assert gc.isenabled()
+
+
+def test_errors_have_code_span_hint_and_carets():
+    error = raises(pidq.SyntaxError, lambda: pidq.Query(".nodes | fliter(.a)"))
+    assert (error.code, error.span, error.stage) == ("PQ1001", (9, 15), "compile")
+    assert error.hint == "did you mean `filter`?"
+    assert "  | .nodes | fliter(.a)\n  |          ^^^^^^" in str(error)
+    assert str(pickle.loads(pickle.dumps(error))) == str(error)
+    assert raises(pidq.QueryError, lambda: pidq.query(3, "map(1)")).code == "PQ2001"
+    assert raises(pidq.InputError, lambda: pidq.Graph.from_json(b"{")).code == "PQ5001"
+    assert raises(ValueError, lambda: pidq.Graph.from_json(b"{")).code == "PQ5001"
+    assert raises(OSError, lambda: pidq.Graph.from_file("no such file")).code == "PQ9003"
+    assert raises(pidq.Error, lambda: plant().export("dwg")).code == "PQ6009"
+    assert raises(pidq.Error, lambda: pidq.Query(".a\udcff")).code == "PQ9002"
+
+
+def test_parameters_are_values_of_python():
+    graph = plant()
+    assert graph.query("{a: $text, b: $list, c: $none}", text="m³/h", list=[1, 2.5], none=None) == {
+        "a": "m³/h",
+        "b": [1, 2.5],
+        "c": None,
+    }
+    assert raises(pidq.SyntaxError, lambda: graph.query("$missing")).code == "PQ1005"
+    assert raises(TypeError, lambda: graph.query(pidq.Query("get()"), a=1))
+
+
+def test_queries_print_themselves_and_travel():
+    query = pidq.Query('.a|filter(.b=="x")')
+    assert str(query) == '.a | filter(.b == "x")'
+    assert query.to_list() == ["pipe", ["get", "a"], ["filter", ["eq", ["get", "b"], "x"]]]
+    assert pidq.Query(query.to_list()) == query == pickle.loads(pickle.dumps(query))
+    assert len({query, pidq.Query(str(query))}) == 1
+
+
+def tuples(length):
+    """A query that makes all tuples of nine numbers: it takes nine times as long with each."""
+    return "let({n: [1, 2, 3, 4, 5, 6, 7, 8, 9]}, " + "$n | map(" * length + "1" + ")" * length + " | size())"
+
+
+def test_limits_stop_queries():
+    def code(length, **limits):
+        return raises(pidq.LimitError, lambda: pidq.query(None, tuples(length), limits=pidq.Limits(**limits))).code
+
+    cancel = pidq.Cancel()
+    threading.Timer(0.05, cancel.fire).start()
+    endless = {"fuel": 1 << 60, "memory": 1 << 40}
+    assert code(5, fuel=1_000) == "PQ4001"
+    assert code(7, memory=100_000) == "PQ4007"
+    assert code(9, timeout=0.05, **endless) == "PQ4005"
+    assert code(9, cancel=cancel, **endless) == "PQ4008"
+    assert raises(ValueError, lambda: pidq.Limits(fuel=-1))
+    assert raises(pidq.LimitError, lambda: plant().run("get()", limits=pidq.Limits(output=10)).json()).code == "PQ4003"
+
+
+def test_the_lock_is_free_while_a_query_runs():
+    cancel, counted = pidq.Cancel(), []
+
+    def count():
+        counted.extend(range(1_000))
+        cancel.fire()
+
+    threading.Timer(0.02, count).start()
+    limits = pidq.Limits(fuel=1 << 60, memory=1 << 40, cancel=cancel)
+    assert raises(pidq.LimitError, lambda: pidq.query(None, tuples(9), limits=limits)).code == "PQ4008"
+    assert len(counted) == 1_000
+
+
+def test_threads_share_a_graph_and_a_query():
+    graph, query, answers = plant(), pidq.Query(LOOPS + " | map(.tag)"), []
+    threads = [threading.Thread(target=lambda: answers.extend(query(graph) for _ in range(50))) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(answers) == 400 and all(answer == answers[0] for answer in answers)
+
+
+def test_a_result_is_read_in_several_ways():
+    result = plant().run(LOOPS + " | pick(.tag, .set_point)")
+    assert len(result) == 5 and result.fuel > 0 and result.warnings == []
+    assert list(result) == result.value() == json.loads(result.json()) == json.loads(result.json_bytes())
+    assert '"set_point":40.0' in result.json()
+    assert result.export("csv")["table.csv"].startswith(b"tag,set_point")
+    assert "<td>F-1101</td>" in result._repr_html_()
+    assert "Result(5 rows" in repr(result)
+
+
+def test_what_looks_like_a_mistake_is_a_warning():
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        plant().query(".pid_graph.nodes | map(.tga)")
+    assert [str(one.message) for one in caught] == ["PQW01: no object had a field `tga`; did you mean `.tag`?"]
+    assert caught[0].filename == __file__
+    assert plant().run(".pid_graph.nodes | map(.tga)").warnings[0]["help"] == "did you mean `.tag`?"
+
+
+def test_drawings_are_drawn_compared_joined_and_written(tmp_path=None):
+    graph, other = plant(), pidq.Graph.from_json(DATA / "plant_b.json")
+    drawing = graph.draw(highlight=LOOPS, dark=True, title="A title")
+    assert drawing.startswith("<svg ") and "A title" in drawing and drawing._repr_svg_() is not None
+    assert len(graph.draw(select='.pid_graph.nodes | filter(.fluid_code == "PL")')) < len(drawing)
+    assert graph.diff(graph)["equal"] and not graph.diff(other, ignore=["revision"], tolerance=5)["equal"]
+    both = pidq.join(graph, pidq.Graph.from_json(DATA / "storage.json"))
+    assert both.query("nodes() | size()") > graph.query("nodes() | size()")
+    assert set(graph.export("csv-graph")) == {"nodes.csv", "edges.csv"}
+    assert graph.explain(LOOPS)["rows"] == 5 and "filter" in str(graph.explain(LOOPS))
+    bundle = graph._repr_mimebundle_()
+    assert set(bundle) == {"text/plain", "text/html", "image/svg+xml"} and bundle["text/plain"] == repr(graph)
+    assert set(pidq.Graph.from_json(b"[1]")._repr_mimebundle_()) == {"text/plain"}
+
+
+def test_other_names_of_fields_are_told_by_a_topology():
+    document = {"things": [{"key": "a"}, {"key": "b"}], "pipes": [{"start": "a", "stop": "b"}]}
+    names = {"paths": {"nodes": ["things"], "edges": ["pipes"]}, "node_id": ["key"], "endpoints": [["start", "stop"]]}
+    graph = pidq.Graph.from_json(document, topology=names)
+    assert graph.query("nodes() | size()") == 2
+    assert raises(pidq.Error, lambda: pidq.Graph.from_json(document, topology={"colour": []})).code == "PQ1012"
+
+
+if __name__ == "__main__":
+    # Without pytest: for interpreters that have nothing else installed.
+    for name, test in list(globals().items()):
+        if name.startswith("test_"):
+            test()
+            print(name)
