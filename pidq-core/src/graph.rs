@@ -73,6 +73,13 @@ impl Graph {
         self.arena.source()
     }
 
+    /// The number of a list or an object of this document: each has another one, from 0 without large gaps. Nothing for
+    /// what a query has built. For callers that keep something of their own for each.
+    pub fn number_of(&self, value: Value<'_>) -> Option<usize> {
+        let (arena, id) = value.container()?;
+        std::ptr::eq(arena, &raw const self.arena).then_some(id.0 as usize)
+    }
+
     /// All keys of objects, in the order of their first appearance: for completions.
     pub fn keys(&self) -> impl Iterator<Item = &str> {
         self.arena.all_keys()
