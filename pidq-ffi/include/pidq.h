@@ -108,6 +108,10 @@ typedef struct pidq_result_t pidq_result_t;
 // Delete it.
 typedef struct pidq_rows_t pidq_rows_t;
 
+// Values of another language for the lists and objects of a graph: each is made once, and given again. One thread at a
+// time, the one that holds the language's lock. Delete it before that language ends.
+typedef struct pidq_shared_t pidq_shared_t;
+
 // Bytes that belong to somebody else. What pidq lends is UTF-8 (files of binary formats aside), ends with a NUL byte
 // that `len` does not count, and stays until the handle it came from is deleted. `data` is NULL where there is nothing.
 typedef struct {
@@ -379,6 +383,19 @@ pidq_error_t *pidq_result_arrow(const pidq_result_t *result, struct ArrowArraySt
 // or an argument is wrong. Languages with a lock (Python) have it held during the call.
 pidq_value_t pidq_result_build(const pidq_result_t *result,
                                const pidq_builder_t *builder);
+
+// A place for shared values of a graph. It holds on to what it made, up to everything that is in the graph; NULL where an
+// argument is wrong.
+pidq_shared_t *pidq_shared_new(const pidq_graph_t *graph,
+                               const pidq_builder_t *builder);
+
+// As `pidq_result_build`, with what `shared` has made before: lists and objects of the document are the same values each
+// time, so nobody may change them. NULL also where the result is of another graph.
+pidq_value_t pidq_result_build_shared(const pidq_result_t *result,
+                                      pidq_shared_t *shared);
+
+// Lets shared values go. NULL is fine.
+void pidq_shared_delete(pidq_shared_t *shared);
 
 // The text. The buffer lends it.
 pidq_slice_t pidq_buffer_bytes(const pidq_buffer_t *buffer);

@@ -5,12 +5,14 @@
 
 use std::ffi::{c_char, c_int, c_void};
 use std::mem::size_of;
+use std::sync::Arc;
 
-use pidq_core::{Number, Object, Value};
+use pidq_core::{Graph, Number, Object, Value};
 
-use crate::boundary::quiet;
+use crate::boundary::{quiet, quietly};
 use crate::error::Fault;
-use crate::handle::lend;
+use crate::graph::GraphHandle;
+use crate::handle::{Slot, delete, give, handle, lend, lend_mut};
 use crate::limits::read_sized;
 use crate::result::ResultHandle;
 
@@ -80,8 +82,69 @@ pub unsafe extern "C" fn pidq_result_build(result: *const ResultHandle, builder:
     quiet(std::ptr::null_mut(), || {
         // SAFETY: the rules of the header.
         let (answer, tools) = unsafe { (lend(result)?, Tools::read(builder)?) };
-        Building::new(tools).whole(answer.value()).ok_or_else(|| Fault::misuse("a builder failed".into()))
+        Building::new(tools, None).whole(answer.value()).ok_or_else(|| Fault::misuse("a builder failed".into()))
     })
+}
+
+/// Values of another language for the lists and objects of a graph: each is made once, and given again. One thread at a
+/// time, the one that holds the language's lock. Delete it before that language ends.
+pub struct SharedHandle(Slot<Shared>);
+
+handle!(SharedHandle, Shared, b"shrd", "shared values");
+
+/// By number of the list or object: what was made of it.
+pub struct Shared {
+    graph: Arc<Graph>,
+    tools: Tools,
+    made: Vec<Thing>,
+}
+
+impl Shared {
+    fn clear(&mut self) {
+        for thing in std::mem::take(&mut self.made).into_iter().filter(|thing| !thing.is_null()) {
+            // SAFETY: each was made by the builder and is held here.
+            unsafe { (self.tools.release)(thing) };
+        }
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        self.clear();
+    }
+}
+
+/// A place for shared values of a graph. It holds on to what it made, up to everything that is in the graph; NULL where an
+/// argument is wrong.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pidq_shared_new(graph: *const GraphHandle, builder: *const Builder) -> *mut SharedHandle {
+    quiet(std::ptr::null_mut(), || {
+        // SAFETY: the rules of the header.
+        let (graph, tools) = unsafe { (lend(graph)?.clone(), Tools::read(builder)?) };
+        Ok(give(Shared { graph, tools, made: Vec::new() }))
+    })
+}
+
+/// As `pidq_result_build`, with what `shared` has made before: lists and objects of the document are the same values each
+/// time, so nobody may change them. NULL also where the result is of another graph.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pidq_result_build_shared(result: *const ResultHandle, shared: *mut SharedHandle) -> Thing {
+    quiet(std::ptr::null_mut(), || {
+        // SAFETY: the rules of the header.
+        let (answer, shared) = unsafe { (lend(result)?, lend_mut(shared)?) };
+        if !Arc::ptr_eq(answer.graph(), &shared.graph) {
+            return Err(Fault::misuse("the result is of another graph".into()));
+        }
+        let made = Building::new(shared.tools, Some(shared)).whole(answer.value());
+        made.ok_or_else(|| Fault::misuse("a builder failed".into()))
+    })
+}
+
+/// Lets shared values go. NULL is fine.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pidq_shared_delete(shared: *mut SharedHandle) {
+    // SAFETY: the rules of the header.
+    quietly(|| unsafe { delete(shared) });
 }
 
 const NO_BUILDER: Builder = Builder {
@@ -156,6 +219,8 @@ const LONGEST: usize = 64;
 /// A value that is being built. Everything hangs on the root before it is filled, so that one release lets all go.
 struct Building<'a> {
     tools: Tools,
+    /// What was made of lists and objects of the document before.
+    shared: Option<&'a mut Shared>,
     templates: Vec<Template>,
     /// By level: the template that was used last.
     usual: [usize; LEVELS],
@@ -184,9 +249,10 @@ impl Drop for Building<'_> {
 }
 
 impl<'a> Building<'a> {
-    fn new(tools: Tools) -> Building<'a> {
+    fn new(tools: Tools, shared: Option<&'a mut Shared>) -> Building<'a> {
         Building {
             tools,
+            shared,
             templates: Vec::new(),
             usual: [0; LEVELS],
             texts: Vec::new(),
@@ -196,6 +262,9 @@ impl<'a> Building<'a> {
     }
 
     fn whole(&mut self, value: Value<'a>) -> Option<Thing> {
+        if let Some(known) = self.known(value) {
+            return Some(known);
+        }
         let root = self.start(value, 0)?;
         let filled = self.fill(root, value, 0).and_then(|()| {
             while let Some((thing, value)) = self.waiting.pop() {
@@ -206,8 +275,32 @@ impl<'a> Building<'a> {
         if filled.is_none() {
             // SAFETY: the root was made here and nobody else has it.
             unsafe { (self.tools.release)(root) };
+            // What was kept may not be filled.
+            self.shared.as_deref_mut().into_iter().for_each(Shared::clear);
         }
         filled.map(|()| root)
+    }
+
+    /// What was made of a list or an object of the document before, held once more.
+    ///
+    /// Hot: all that there is to do for a row that was given before.
+    #[inline]
+    fn known(&self, value: Value<'a>) -> Option<Thing> {
+        let shared = self.shared.as_deref()?;
+        let known = *shared.made.get(shared.graph.number_of(value)?)?;
+        (!known.is_null()).then(|| held(self.tools, known))
+    }
+
+    /// Keeps what was made of an item of a list. What is deeper in it is kept with it.
+    fn keep(&mut self, value: Value<'a>, thing: Thing) {
+        let Some(shared) = self.shared.as_deref_mut() else { return };
+        let Some(number) = shared.graph.number_of(value) else { return };
+        if shared.made.len() <= number {
+            shared.made.resize(number + 1, std::ptr::null_mut());
+        }
+        if shared.made[number].is_null() {
+            shared.made[number] = held(self.tools, thing);
+        }
     }
 
     /// A value, a list with empty places, or an object without values.
@@ -233,11 +326,15 @@ impl<'a> Building<'a> {
         match value {
             Value::Array(list) => {
                 for (index, item) in list.iter().enumerate() {
-                    let made = self.start(item, level + 1)?;
+                    let known = self.known(item);
+                    let made = known.map_or_else(|| self.start(item, level + 1), Some)?;
                     // SAFETY: the list has this place, and takes the item over.
                     let set = unsafe { (self.tools.set_item)(thing, index as isize, made) };
                     (set == 0).then_some(())?;
-                    self.fill_later(made, item, level + 1)?;
+                    if known.is_none() {
+                        self.fill_later(made, item, level + 1)?;
+                        self.keep(item, made);
+                    }
                 }
                 Some(())
             }

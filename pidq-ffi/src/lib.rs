@@ -39,7 +39,9 @@ pub use buffer::{
     Buffer, Files, pidq_buffer_bytes, pidq_buffer_delete, pidq_files_bytes, pidq_files_count, pidq_files_delete,
     pidq_files_name,
 };
-pub use build::{Builder, Thing, pidq_result_build};
+pub use build::{
+    Builder, SharedHandle, Thing, pidq_result_build, pidq_result_build_shared, pidq_shared_delete, pidq_shared_new,
+};
 pub use cancel::{CancelHandle, pidq_cancel_delete, pidq_cancel_fire, pidq_cancel_new, pidq_cancel_time_out};
 pub use error::{
     ErrorHandle, pidq_error_code, pidq_error_delete, pidq_error_help, pidq_error_json, pidq_error_location,

@@ -2,7 +2,7 @@
 
 use std::cell::OnceCell;
 use std::ffi::{c_char, c_void};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use pidq_core::{Graph, Limits, Outcome, Query, Scratch, Value};
 use pidq_formats::Format;
@@ -25,12 +25,12 @@ handle!(ResultHandle, Arc<Answer>, b"rslt", "result");
 pub struct Answer {
     // Invariant: it borrows from the fields below, which live in boxes of their own, and is dropped before them.
     outcome: Outcome<'static>,
-    json: OnceCell<Option<Text>>,
+    json: OnceCell<Option<Vec<u8>>>,
     warnings: OnceCell<Text>,
     pub output: usize,
     _scratch: Box<Scratch>,
     query: Arc<Query>,
-    _graph: Arc<Graph>,
+    graph: Arc<Graph>,
 }
 
 impl Answer {
@@ -50,7 +50,7 @@ impl Answer {
         let (json, warnings) = (OnceCell::new(), OnceCell::new());
         // Not for sharing between threads, but for handing on to another one together with its readers.
         #[allow(clippy::arc_with_non_send_sync)]
-        Ok(Arc::new(Answer { outcome, json, warnings, output, _scratch: scratch, query, _graph: graph }))
+        Ok(Arc::new(Answer { outcome, json, warnings, output, _scratch: scratch, query, graph }))
     }
 
     /// The value. It lives as long as the answer.
@@ -63,17 +63,55 @@ impl Answer {
         self.value().as_array().map_or(1, |rows| rows.len())
     }
 
-    fn json(&self) -> Option<&Text> {
+    /// The graph that it is of.
+    pub fn graph(&self) -> &Arc<Graph> {
+        &self.graph
+    }
+
+    /// The JSON text with its NUL byte. In memory that an earlier result has used, where there is some: touching fresh
+    /// memory takes several times as long as writing the text.
+    fn json(&self) -> Option<Slice> {
         let print = || {
-            let mut text = Vec::new();
-            self.outcome.write_json(&mut text).ok().map(|()| Text::new(text))
+            let mut text = SPARE.lock().map(|mut spare| std::mem::take(&mut *spare)).unwrap_or_default();
+            let written = self.outcome.write_json(&mut text).map(|()| text.push(0));
+            if written.is_err() {
+                put_back(text);
+                return None;
+            }
+            Some(text)
         };
-        self.json.get_or_init(print).as_ref()
+        let text = self.json.get_or_init(print).as_ref()?;
+        Some(Slice { data: text.as_ptr().cast(), len: text.len() - 1 })
     }
 
     /// An error with the place in the query.
     pub fn fault(&self, error: &pidq_core::Error) -> Fault {
         Fault::of(error, self.query.source())
+    }
+}
+
+/// Memory for the JSON of the next result.
+static SPARE: Mutex<Vec<u8>> = Mutex::new(Vec::new());
+
+/// More than this is not kept for the next result.
+const MOST_SPARE: usize = 64 << 20;
+
+impl Drop for Answer {
+    fn drop(&mut self) {
+        if let Some(Some(text)) = self.json.take() {
+            put_back(text);
+        }
+    }
+}
+
+/// Keeps the larger of two memories.
+fn put_back(mut text: Vec<u8>) {
+    if let Ok(mut spare) = SPARE.lock()
+        && text.capacity() > spare.capacity()
+        && text.capacity() <= MOST_SPARE
+    {
+        text.clear();
+        *spare = text;
     }
 }
 
@@ -85,7 +123,7 @@ pub type Write = Option<unsafe extern "C" fn(user: *mut c_void, data: *const c_c
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pidq_result_json(result: *const ResultHandle) -> Slice {
     // SAFETY: the rules of the header.
-    quiet(Slice::NONE, || Ok(unsafe { lend(result) }?.json().map_or(Slice::NONE, Text::slice)))
+    quiet(Slice::NONE, || Ok(unsafe { lend(result) }?.json().unwrap_or(Slice::NONE)))
 }
 
 /// Writes the result as JSON in pieces of about 64 KiB, without keeping it. The pieces end at characters, and no NUL byte

@@ -221,18 +221,38 @@ if _builder is not None:
     _build = ctypes.PyDLL(_path).pidq_result_build
     _build.argtypes, _build.restype = [c_void_p, c_void_p], ctypes.py_object
     _builder_at = ctypes.addressof(_builder)
+    _build_shared = ctypes.PyDLL(_path).pidq_result_build_shared
+    _build_shared.argtypes, _build_shared.restype = [c_void_p, c_void_p], ctypes.py_object
+    _shared_new = ctypes.PyDLL(_path).pidq_shared_new
+    _shared_new.argtypes, _shared_new.restype = [c_void_p, c_void_p], c_void_p
+    _shared_delete = ctypes.PyDLL(_path).pidq_shared_delete
+    _shared_delete.argtypes, _shared_delete.restype = [c_void_p], None
 
 
-def value_of(result: int) -> Any:
-    """The value of a result as plain Python data."""
+class Shared:
+    """The lists and objects of a graph as Python objects, each made once."""
+
+    __slots__ = ("_handle",)
+
+    def __init__(self, graph: Optional[int]) -> None:
+        self._handle: Optional[int] = None if _builder is None else _shared_new(graph, _builder_at)
+
+    def __del__(self) -> None:
+        if self._handle is not None:
+            _shared_delete(self._handle)
+
+
+def value_of(result: int, shared: Optional[Shared] = None) -> Any:
+    """The value of a result as plain Python data; with ``shared``, what was made before is given again."""
     if _builder is None:
         text = _lib.pidq_result_json(result)
         return json.loads(text.bytes())
+    build, by = (_build, _builder_at) if shared is None else (_build_shared, shared._handle)
     if _lib.pidq_result_count(result) < _MANY or not gc.isenabled():
-        return _build(result, _builder_at)
+        return build(result, by)
     gc.disable()
     try:
-        return _build(result, _builder_at)
+        return build(result, by)
     finally:
         gc.enable()
 

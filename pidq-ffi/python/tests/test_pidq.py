@@ -94,6 +94,29 @@ def test_built_values_are_no_part_of_the_graph():
     assert graph.query(LOOPS)[0]["tag"] == "F-1101"
 
 
+def test_shared_objects_are_made_once():
+    graph = plant()
+    first, again = graph.query(LOOPS, shared=True), graph.query("nodes()", shared=True)
+    assert first == graph.query(LOOPS) and first is not graph.query(LOOPS, shared=True)
+    assert all(any(row is other for other in again) for row in first)
+    assert graph.query("{a: nodes()}", shared=True)["a"] == again
+    assert pidq.query([1], "get()") == pidq.Query("get()")([1], shared=True)
+    rows = graph.query(LOOPS, shared=True)
+    del graph, again
+    gc.collect()
+    assert rows == first
+
+
+def test_json_is_lent_without_a_copy():
+    result = plant().run(LOOPS)
+    view = result.json_view()
+    text = result.json_bytes()
+    del result
+    gc.collect()
+    plant().run("get()").json_bytes()
+    assert view.readonly and bytes(view) == text
+
+
 def test_building_leaks_nothing():
     import sys
 

@@ -188,6 +188,75 @@ static void what_is_too_long_is_told(void) {
   pidq_graph_delete(graph);
 }
 
+/* A builder of values that only count who holds them; it can be told to fail. */
+static long held, made, fails_at;
+
+static pidq_value_t make(void) {
+  long *value;
+  if (fails_at != 0 && ++made >= fails_at) return NULL;
+  value = malloc(sizeof *value);
+  EXPECT(value != NULL);
+  *value = 1;
+  held++;
+  return value;
+}
+
+static void retain(pidq_value_t value) { ++*(long *)value, held++; }
+
+static void release(pidq_value_t value) {
+  held--;
+  if (--*(long *)value == 0) free(value);
+}
+
+/* Lists and objects of this language forget what they are given; so only the root is left. */
+static pidq_value_t make_text(const char *data, ptrdiff_t len) { return data != NULL && len >= 0 ? make() : NULL; }
+static pidq_value_t make_real(double value) { return value == value ? make() : NULL; }
+static pidq_value_t make_integer(int64_t value) { return value != 7 ? make() : NULL; }
+static pidq_value_t make_long(const char *digits, char **end, int base) {
+  return strlen(digits) > 0 && end == NULL && base == 10 ? make() : NULL;
+}
+static pidq_value_t make_list(ptrdiff_t len) { return len >= 0 ? make() : NULL; }
+static int set_item(pidq_value_t list, ptrdiff_t at, pidq_value_t item) {
+  EXPECT(list != NULL && at >= 0);
+  release(item);
+  return 0;
+}
+static int set_field(pidq_value_t object, pidq_value_t key, pidq_value_t value) {
+  return object != NULL && key != NULL && value != NULL ? 0 : -1;
+}
+static pidq_value_t copy_object(pidq_value_t object) { return object != NULL ? make() : NULL; }
+
+static void builders_may_fail_anywhere(void) {
+  pidq_graph_t *graph = graph_of("[1, 2.5, \"a\", null, true, false, 123456789012345678901, \"b\"]");
+  pidq_query_t *query = query_of("get()");
+  pidq_result_t *result = result_of(query, graph);
+  pidq_builder_t builder;
+  long none = 1, at;
+  memset(&builder, 0, sizeof builder);
+  EXPECT(pidq_result_build(result, &builder) == NULL);
+  builder.size = sizeof builder;
+  EXPECT(pidq_result_build(result, &builder) == NULL);
+  builder.null_value = builder.true_value = builder.false_value = &none;
+  EXPECT(pidq_result_build(result, &builder) == NULL && pidq_shared_new(graph, &builder) == NULL);
+  builder.make_text = make_text, builder.make_real = make_real, builder.make_integer = make_integer;
+  builder.make_long = make_long, builder.make_list = make_list, builder.set_item = set_item;
+  builder.make_object = make, builder.set_field = set_field, builder.copy_object = copy_object;
+  builder.retain = retain, builder.release = release;
+  for (at = 0; at < 9; at++) {
+    pidq_value_t value;
+    fails_at = at, made = 0;
+    value = pidq_result_build(result, &builder);
+    EXPECT((value != NULL) == (at == 0 || at > 6));
+    if (value != NULL) release(value);
+    EXPECT(held == 0 && none == 1);
+  }
+  EXPECT(pidq_shared_new(NULL, &builder) == NULL && pidq_result_build_shared(result, NULL) == NULL);
+  pidq_shared_delete(NULL);
+  pidq_result_delete(result);
+  pidq_query_delete(query);
+  pidq_graph_delete(graph);
+}
+
 static bool refuse(void *user, const char *data, size_t len) {
   (void)data, (void)len;
   ++*(int *)user;
@@ -322,6 +391,7 @@ int main(int argc, char **argv) {
   structures_may_be_older_or_newer_than_the_library();
   what_is_too_long_is_told();
   a_writer_may_stop();
+  builders_may_fail_anywhere();
   drawings_are_drawn_compared_joined_and_written(argv[2]);
   threads_share_graphs_and_queries();
   creating_and_deleting_does_not_grow(atol(argv[1]));
