@@ -23,6 +23,7 @@ compare: export CARGO_TARGET_DIR = target
 compare: compare-setup ## Measures pidq beside its peers and prints the ratios; ARGS="--quick" for half a minute
 	cargo build --release
 	cd benches/compare && cargo run --release -- $(ARGS)
+	benches/compare/python.sh
 
 compare-setup: ## Fetches the peers of the comparison
 	benches/compare/setup.sh

@@ -1,0 +1,204 @@
+"""pidq in Python beside its peers, warm: Python objects and columns, in one run.
+
+    python python.py DRAWING [ROUNDS]
+
+Every peer has the drawing in the form it likes best: jsonquerylang and jq the parsed drawing, DuckDB and Polars a table of
+the fields that the queries read and of each node's JSON text. All take turns; figures are the median of CPU times, one
+thread. Answers are compared before anything is measured. What is freed is freed outside of the measured time.
+"""
+
+import gc
+import json
+import os
+import statistics
+import sys
+import time
+from pathlib import Path
+
+os.environ["POLARS_MAX_THREADS"] = "1"
+
+import peers
+
+import pidq
+
+QUERIES = {
+    "q1": '.pid_graph.nodes | filter(.node_type == "pid_component")',
+    "q2": '.pid_graph.nodes | filter(.node_type == "pid_component") | sort(.tag) | pick(.id, .tag, .class)',
+    "q3": ".pid_graph.nodes | groupBy(.class) | mapValues(size())",
+    "q4": '.pid_graph.nodes | filter(.class == "GateValve" and .attributes.design_pressure > 40) | size()',
+}
+JQ = {
+    "q1": '.pid_graph.nodes | map(select(.node_type == "pid_component"))',
+    "q2": '[.pid_graph.nodes[] | select(.node_type == "pid_component")] | sort_by(.tag) | map({id, tag, class})',
+    "q3": "reduce .pid_graph.nodes[] as $n ({}; .[$n.class] += 1)",
+    "q4": '[.pid_graph.nodes[] | select(.class == "GateValve" and .attributes.design_pressure > 40)] | length',
+}
+#: What a person who wants columns asks for: the fields of the table that the others have.
+FIELDS = "id, tag, class, node_type, design_pressure"
+COLUMNS = {
+    "q1": QUERIES["q1"]
+    + " | map({id: .id, tag: .tag, class: .class, node_type: .node_type, design_pressure: .attributes.design_pressure})",
+    "q2": QUERIES["q2"],
+    "q3": QUERIES["q3"],
+    "q4": QUERIES["q4"],
+}
+
+
+def pidq_objects(drawing):
+    graph = pidq.Graph.from_json(drawing)
+    queries = {name: pidq.Query(text) for name, text in QUERIES.items()}
+    return lambda name: queries[name](graph)
+
+
+def pidq_shared(drawing):
+    """As jsonquerylang gives them: rows are the objects of the document, made once."""
+    graph = pidq.Graph.from_json(drawing)
+    queries = {name: pidq.Query(text) for name, text in QUERIES.items()}
+    return lambda name: queries[name](graph, shared=True)
+
+
+def pidq_columns(drawing):
+    import pyarrow
+
+    graph = pidq.Graph.from_json(drawing)
+    queries = {name: pidq.Query(text) for name, text in COLUMNS.items()}
+    return lambda name: pyarrow.table(queries[name].run(graph))
+
+
+def pidq_json(drawing):
+    graph = pidq.Graph.from_json(drawing)
+    queries = {name: pidq.Query(text) for name, text in QUERIES.items()}
+    return lambda name: queries[name].run(graph).json_view()
+
+
+def jsonquerylang(drawing):
+    peer = peers.JsonQuery(json.loads(drawing))
+    return lambda name: peer.work({"query": QUERIES[name]})()
+
+
+def jq(drawing):
+    import jq as library
+
+    data = json.loads(drawing)
+    programs = {name: library.compile(text) for name, text in JQ.items()}
+    return lambda name: programs[name].input_value(data).first()
+
+
+def polars(drawing):
+    peer = peers.Polars(json.loads(drawing))
+    components = peer.column("node_type") == "pid_component"
+    high = (peer.column("class") == "GateValve") & (peer.column("design_pressure") > 40)
+    work = {
+        "q1": lambda: peer.nodes.filter(components).select(FIELDS.split(", ")),
+        "q2": lambda: peer.nodes.filter(components).sort("tag", maintain_order=True).select("id", "tag", "class"),
+        "q3": lambda: peer.nodes.group_by("class", maintain_order=True).agg(peer.length()),
+        "q4": lambda: peer.nodes.select(high.sum()),
+    }
+    return lambda name: work[name]()
+
+
+def duckdb(drawing):
+    database = peers.DuckDb(json.loads(drawing)).database
+    components = "from nodes where node_type = 'pid_component'"
+    sql = {
+        "q1": f"select {FIELDS} {components}",
+        "q2": f"select id, tag, class {components} order by tag, rowid",
+        "q3": "select class, count(*) from nodes group by class",
+        "q4": peers.SQL["q4"],
+    }
+    return lambda name: fetched(database.execute(sql[name]))
+
+
+def fetched(answer):
+    """The whole answer as a table of Arrow, whatever this version of DuckDB calls that."""
+    for name in ("to_arrow_table", "fetch_arrow_table", "arrow"):
+        if hasattr(answer, name):
+            return getattr(answer, name)()
+    raise ImportError("a DuckDB that gives Arrow tables")
+
+
+CONTESTS = {
+    "as Python objects": [pidq_shared, pidq_objects, jsonquerylang, jq],
+    "as columns": [pidq_columns, polars, duckdb],
+    "as JSON bytes": [pidq_json],
+}
+
+
+def once(work):
+    gc.collect()
+    start = time.process_time()
+    answer = work()
+    spent = time.process_time() - start
+    del answer
+    return spent
+
+
+def shown(seconds):
+    for unit, size in (("s", 1), ("ms", 1e-3), ("µs", 1e-6)):
+        if seconds >= size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds / 1e-9:.3g} ns"
+
+
+def count(answer):
+    """Something of an answer that all forms have: how many rows it has, or its one number."""
+    if hasattr(answer, "read_all"):
+        answer = answer.read_all()
+    for rows in ("num_rows", "height"):
+        if hasattr(answer, rows):
+            return getattr(answer, rows)
+    return len(answer) if isinstance(answer, (list, dict)) else answer
+
+
+def contest(title, makers, drawing, rounds):
+    works = {}
+    for maker in makers:
+        try:
+            works[maker.__name__] = maker(drawing)
+        except ImportError as error:
+            print(f"left out: {maker.__name__} ({error})", file=sys.stderr)
+    for name in ("q1", "q2"):
+        counts = {peer: count(work(name)) for peer, work in works.items() if title != "as JSON bytes"}
+        if len(set(counts.values())) > 1:
+            sys.exit(f"{name}: the answers differ: {counts}")
+    print(f"\n|  {title} | " + " | ".join(QUERIES) + " |\n|---|" + "---|" * len(QUERIES))
+    times = {peer: {name: [] for name in QUERIES} for peer in works}
+    for _ in range(rounds):
+        for name in QUERIES:
+            for peer, work in works.items():
+                # Short work is repeated, so that the clock can see it.
+                first = once(lambda: work(name))
+                repeats = min(200, int(0.002 / max(first, 1e-6)) + 1)
+                times[peer][name].append(once(lambda: [work(name) for _ in range(repeats)][0:0]) / repeats)
+    first = next(iter(times))
+    for peer, by_query in times.items():
+        cells = []
+        for name, spent in by_query.items():
+            median, ours = statistics.median(spent), statistics.median(times[first][name])
+            cells.append(shown(median) + (f" ({median / ours:.3g}×)" if peer != first else ""))
+        print(f"| {peer.replace('_', ', ')} | " + " | ".join(cells) + " |")
+
+
+def call():
+    """What one call costs where there is next to nothing to do."""
+    graph, query, times = pidq.Graph.from_json(b'{"a": [1, 2, 3]}'), pidq.Query(".a | size()"), 100_000
+    spent = []
+    for _ in range(5):
+        start = time.process_time()
+        for _ in range(times):
+            query(graph)
+        spent.append((time.process_time() - start) / times)
+    print(f"\none call from Python: {shown(statistics.median(spent))}")
+
+
+def main():
+    path, rounds = Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 7
+    drawing = path.read_bytes()
+    print(f"\n### pidq {pidq.__version__} in Python {sys.version.split()[0]}, {path.stem}")
+    for title, makers in CONTESTS.items():
+        contest(title, makers, drawing, rounds)
+    call()
+
+
+if __name__ == "__main__":
+    main()
