@@ -51,6 +51,11 @@ ensure pkg-config pkg-config
 ensure valgrind valgrind
 # The Python package: its tests keep their environment under the target directory.
 ensure python3 python3 python3-venv
+# What the stores and accounts are tested on, and the calls of the README.
+ensure pg_ctlcluster postgresql
+ensure curl curl
+# Graphs are compared with those that Graphviz reads.
+ensure dot graphviz
 
 require "the linker: a C compiler" cc
 require "Rust, from https://rustup.rs" cargo
@@ -63,7 +68,7 @@ step cargo test
 step env RUSTDOCFLAGS="-D warnings" cargo doc --no-deps
 step examples
 # Each bench once, without measuring.
-step cargo bench --benches -- --test
+step cargo bench --benches --no-default-features -- --test
 # A look for what the corpora, which the tests have replayed, do not know yet.
 step scripts/fuzz.sh 10
 

@@ -5,7 +5,7 @@ use std::ffi::c_char;
 use std::mem::{offset_of, size_of};
 use std::sync::Arc;
 
-use pidq_core::{Graph, JoinBy};
+use pidq_core::{Graph, JoinBy, Limits};
 use pidq_formats::{Drawing, Style, marked};
 
 use crate::boundary::boundary;
@@ -76,7 +76,7 @@ pub unsafe extern "C" fn pidq_graph_diff(
         // SAFETY: the rules of the header.
         let (old, new, options) = unsafe { (lend(old_graph)?, lend(new_graph)?, comparison(options)?) };
         // SAFETY: the rules of the header.
-        unsafe { give_text(out, pidq_core::diff(old, new, &options)?) }
+        unsafe { give_text(out, pidq_core::diff(old, new, &options, Limits::default())?) }
     })
 }
 
@@ -98,7 +98,7 @@ pub unsafe extern "C" fn pidq_graph_join(
         let sheets: Vec<&Arc<Graph>> =
             sheets.iter().map(|sheet| unsafe { lend(*sheet) }).collect::<Result<_, Fault>>()?;
         let graphs: Vec<&Graph> = sheets.iter().map(|sheet| &***sheet).collect();
-        Ok(Graph::from_json(pidq_core::join_sheets(&graphs, JoinBy::Any)?)?)
+        Ok(Graph::from_json(pidq_core::join_sheets(&graphs, JoinBy::Any, Limits::default())?)?)
     };
     // SAFETY: the rules of the header.
     boundary(|| unsafe { hand_out(out, join) })
