@@ -70,6 +70,31 @@ fn queries_in_the_manual_are_fit_to_be_copied() {
     }
 }
 
+/// A page that says what shows a claim must not point into the void.
+#[test]
+fn the_proofs_that_the_page_about_security_names_are_there() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let page = read("docs/SECURITY.md");
+    let mut found = 0;
+    for name in page.split('`').filter(|name| name.starts_with("tests/") || name.starts_with("pidq-")) {
+        for path in alternatives(name) {
+            assert!(root.join(&path).exists() || root.join(format!("{path}.rs")).exists(), "{path}");
+            found += 1;
+        }
+    }
+    assert!(found > 15, "{found}");
+}
+
+/// `a/{b,c}.rs` names two files.
+fn alternatives(name: &str) -> Vec<String> {
+    let Some((start, (inner, end))) =
+        name.split_once('{').map(|(start, rest)| (start, rest.split_once('}').expect("a brace")))
+    else {
+        return vec![name.to_owned()];
+    };
+    inner.split(',').map(|part| format!("{start}{part}{end}")).collect()
+}
+
 #[test]
 fn pages_are_made_from_the_tables() {
     for page in ["language", "http", "operate"] {
