@@ -1,7 +1,11 @@
 //! Work that keeps a processor busy: on threads of its own, few, with a short queue before them.
 //!
 //! Connections are served by other threads. A job that has run for a while gives way to them: its thread gets
-//! the lowest priority. No thread may raise its own again without privilege, so a thread that was lowered ends
+//! the lowest priority, and another thread takes its place, so that short jobs do not wait for long ones. There are
+//! as many places for long jobs as there are threads. When all are taken, whoever has one of them waits until one is
+//! free, and others go first: one stranger's queries do not stop everybody's.
+//!
+//! No thread may raise its own again without privilege, so a thread that was lowered ends
 //! after its job, and another takes its place. A new thread has the priority of the one that starts it, so that
 //! a keeper, which does nothing else, starts all of them.
 
@@ -41,24 +45,37 @@ struct Shared {
     more: Condvar,
     /// Told of threads that ended.
     fewer: Condvar,
+    threads: usize,
     queue: usize,
 }
 
 struct State {
-    jobs: VecDeque<Job>,
+    jobs: VecDeque<Waiting>,
+    /// Who has a place for long jobs: at most as many as there are threads.
+    long: Vec<Key>,
     idle: usize,
     /// How many threads are to be started.
     missing: usize,
     closed: bool,
 }
 
+/// Who wants a job done. Nobody in particular never waits for themselves.
+type Key = Option<Arc<str>>;
+
 type Job = Box<dyn FnOnce(&Slot) + Send>;
+
+struct Waiting {
+    key: Key,
+    job: Job,
+}
 
 /// A thread of the pool, as its jobs see it.
 struct Slot {
     thread: Pid,
     /// Whether it was lowered: then it ends after the job.
     lowered: AtomicBool,
+    /// Whether another has taken its place: then it ends as well.
+    replaced: AtomicBool,
 }
 
 /// The thread that runs a job, if one does, for whoever lowers it.
@@ -66,6 +83,7 @@ struct Slot {
 struct Running {
     thread: Option<Pid>,
     lowered: bool,
+    replaced: bool,
 }
 
 /// What a job gave back, and how long it waited before it ran.
@@ -79,9 +97,10 @@ pub struct Done<T> {
 impl Work {
     /// So many threads, and so many jobs that wait for them.
     pub fn new(threads: usize, queue: usize) -> Self {
-        let state = State { jobs: VecDeque::new(), idle: 0, missing: threads.max(1), closed: false };
+        let threads = threads.max(1);
+        let state = State { jobs: VecDeque::new(), long: Vec::new(), idle: 0, missing: threads, closed: false };
         let (more, fewer) = (Condvar::new(), Condvar::new());
-        let shared = Arc::new(Shared { state: Mutex::new(state), more, fewer, queue });
+        let shared = Arc::new(Shared { state: Mutex::new(state), more, fewer, threads, queue });
         spawn("keeper", keep(shared.clone()));
         Work { pool: Arc::new(Pool { shared }) }
     }
@@ -94,10 +113,29 @@ impl Work {
         cancel: impl FnOnce() + Send,
         job: impl FnOnce() -> T + Send + 'static,
     ) -> Result<Done<T>, Problem> {
+        self.run_as(None, cancel, job).await
+    }
+
+    /// The same for somebody, by name: nobody gets more than their share of the threads and of the queue.
+    pub async fn run_for<T: Send + 'static>(
+        &self,
+        who: &str,
+        cancel: impl FnOnce() + Send,
+        job: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<Done<T>, Problem> {
+        self.run_as(Some(who.into()), cancel, job).await
+    }
+
+    async fn run_as<T: Send + 'static>(
+        &self,
+        key: Key,
+        cancel: impl FnOnce() + Send,
+        job: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<Done<T>, Problem> {
         let (sender, mut result) = oneshot::channel();
         let running = Arc::new(Mutex::new(Running::default()));
         let queued = Instant::now();
-        self.push(running.clone(), move || {
+        self.push(key.clone(), running.clone(), move || {
             // Whoever asked may be gone by now.
             if !sender.is_closed() {
                 let waited = queued.elapsed();
@@ -107,19 +145,20 @@ impl Work {
         let on_drop = Cancel(Some(cancel));
         let done = tokio::select! {
             done = &mut result => done,
-            () = give_way(&running) => result.await,
+            () = give_way(&self.pool.shared, &key, &running) => result.await,
         };
         on_drop.disarm();
         done.map_err(|_| Problem::internal())
     }
 
-    fn push(&self, running: Arc<Mutex<Running>>, job: impl FnOnce() + Send + 'static) -> Result<(), Problem> {
+    fn push(&self, key: Key, running: Arc<Mutex<Running>>, job: impl FnOnce() + Send + 'static) -> Result<(), Problem> {
         let shared = &self.pool.shared;
+        let (owner, pool) = (key.clone(), Arc::downgrade(shared));
         let mut state = locked(&shared.state);
-        if state.jobs.len() >= shared.queue + state.idle {
+        if state.jobs.len() >= shared.queue + state.idle || state.waits(&key) > shared.queue / 2 {
             return Err(Problem::unavailable("overloaded", "There is more to do than can be done now.", 1));
         }
-        state.jobs.push_back(Box::new(move |slot: &Slot| {
+        let job: Job = Box::new(move |slot: &Slot| {
             locked(&running).thread = Some(slot.thread);
             if catch_unwind(AssertUnwindSafe(job)).is_err() {
                 tracing::error!("a job panicked");
@@ -128,21 +167,65 @@ impl Work {
             let mut running = locked(&running);
             running.thread = None;
             slot.lowered.store(running.lowered, Relaxed);
-        }));
+            slot.replaced.store(running.replaced, Relaxed);
+            if let Some(shared) = pool.upgrade().filter(|_| running.replaced) {
+                shared.give_back(&owner);
+            }
+        });
+        state.jobs.push_back(Waiting { key, job });
         drop(state);
         shared.more.notify_one();
         Ok(())
     }
 }
 
+impl State {
+    /// How many jobs of somebody wait.
+    fn waits(&self, key: &Key) -> usize {
+        if key.is_none() { 0 } else { self.jobs.iter().filter(|waiting| waiting.key == *key).count() }
+    }
+
+    /// The first job whose turn it is.
+    fn take(&mut self, threads: usize) -> Option<Job> {
+        let is_full = self.long.len() >= threads && !self.closed;
+        let waits = |key: &Key| is_full && key.is_some() && self.long.contains(key);
+        let at = self.jobs.iter().position(|waiting| !waits(&waiting.key))?;
+        self.jobs.remove(at).map(|waiting| waiting.job)
+    }
+}
+
+impl Shared {
+    /// A place for a long job, if there is one: another thread will take the place that it leaves.
+    fn take_long(&self, key: &Key) -> bool {
+        let mut state = locked(&self.state);
+        let is_free = state.long.len() < self.threads;
+        if is_free {
+            state.long.push(key.clone());
+            state.missing += 1;
+            self.fewer.notify_one();
+        }
+        is_free
+    }
+
+    fn give_back(&self, key: &Key) {
+        let mut state = locked(&self.state);
+        if let Some(at) = state.long.iter().position(|held| held == key) {
+            state.long.swap_remove(at);
+        }
+        // Those who waited for it may go on.
+        self.more.notify_all();
+    }
+}
+
 /// Lowers the thread of a job once it has run for a while.
-async fn give_way(running: &Mutex<Running>) {
+async fn give_way(shared: &Shared, key: &Key, running: &Mutex<Running>) {
     loop {
         sleep(PATIENCE).await;
         let mut running = locked(running);
         if let Some(thread) = running.thread {
             // On Linux a thread can be named where a process is asked for. Elsewhere this fails, and nothing is lost.
             running.lowered = setpriority_process(Some(thread), NICE).is_ok();
+            running.replaced = shared.take_long(key);
             return;
         }
     }
@@ -172,9 +255,12 @@ fn keep(shared: Arc<Shared>) -> impl FnOnce() + Send {
 
 fn work(shared: Arc<Shared>) -> impl FnOnce() + Send {
     move || {
-        let slot = Slot { thread: gettid(), lowered: AtomicBool::new(false) };
+        let slot = Slot { thread: gettid(), lowered: AtomicBool::new(false), replaced: AtomicBool::new(false) };
         while let Some(job) = next(&shared) {
             job(&slot);
+            if slot.replaced.load(Relaxed) {
+                return;
+            }
             if slot.lowered.load(Relaxed) {
                 locked(&shared.state).missing += 1;
                 return shared.fewer.notify_one();
@@ -186,11 +272,14 @@ fn work(shared: Arc<Shared>) -> impl FnOnce() + Send {
 fn next(shared: &Shared) -> Option<Job> {
     let mut state = locked(&shared.state);
     state.idle += 1;
-    while state.jobs.is_empty() && !state.closed {
+    loop {
+        let job = state.take(shared.threads);
+        if job.is_some() || state.closed {
+            state.idle -= 1;
+            return job;
+        }
         state = shared.more.wait(state).unwrap_or_else(PoisonError::into_inner);
     }
-    state.idle -= 1;
-    state.jobs.pop_front()
 }
 
 impl Drop for Pool {
@@ -286,6 +375,52 @@ mod tests {
         let panicked = work.run(|| (), || panic!("a bug, on purpose")).await.map(|d| d.value);
         assert_eq!(panicked.map_err(|p| p.status().as_u16()), Err::<(), _>(500));
         assert!(work.run(|| (), || ()).await.is_ok());
+    }
+
+    #[tokio::test]
+    async fn one_who_has_long_jobs_does_not_stop_the_others() {
+        let work = Work::new(2, 64);
+        let (hold, held) = mpsc::channel::<()>();
+        let held = Arc::new(Mutex::new(held));
+        let long = (0..20).map(|_| {
+            let (work, held) = (work.clone(), held.clone());
+            tokio::spawn(async move { work.run_for("a", || (), move || locked(&held).recv().is_err()).await.is_ok() })
+        });
+        let long: Vec<_> = long.collect();
+        while locked(&work.pool.shared.state).long.len() < 2 {
+            sleep(Duration::from_millis(1)).await;
+        }
+        for _ in 0..10 {
+            let short = tokio::time::timeout(Duration::from_secs(5), work.run_for("b", || (), || ())).await;
+            assert!(short.is_ok_and(|done| done.is_ok()));
+        }
+        drop(hold);
+        for job in long {
+            assert!(job.await.expect("no panic"));
+        }
+        assert!(locked(&work.pool.shared.state).long.is_empty());
+    }
+
+    #[tokio::test]
+    async fn nobody_fills_the_queue_alone() {
+        let work = Work::new(1, 8);
+        let (hold, held) = mpsc::channel::<()>();
+        let held = Arc::new(Mutex::new(held));
+        let jobs = (0..20).map(|_| {
+            let (work, held) = (work.clone(), held.clone());
+            tokio::spawn(async move { work.run_for("a", || (), move || locked(&held).recv().is_err()).await.is_ok() })
+        });
+        let jobs: Vec<_> = jobs.collect();
+        while locked(&work.pool.shared.state).long.is_empty() {
+            sleep(Duration::from_millis(1)).await;
+        }
+        assert!(work.run_for("b", || (), || ()).await.is_ok());
+        drop(hold);
+        let mut refused = 0;
+        for job in jobs {
+            refused += usize::from(!job.await.expect("no panic"));
+        }
+        assert!(refused >= 12, "{refused}");
     }
 
     #[tokio::test]

@@ -1,5 +1,7 @@
 //! Who asks, and what they may see. What somebody may not see does not exist for them.
 
+use std::sync::Arc;
+
 use pidq_http::auth::{Caller, Identities, IdentityError, Moment, Right, Rights};
 use pidq_http::{Problem, Request};
 
@@ -14,6 +16,8 @@ pub(crate) struct Asker<'a> {
     caller: Option<(&'a Identities, Caller)>,
     /// Whose graphs they see.
     pub tenant: Tenant,
+    /// What tells them from others, where everybody gets a share.
+    pub key: Arc<str>,
 }
 
 /// What an asker may do, for many jobs.
@@ -28,7 +32,7 @@ impl<'a> Asker<'a> {
             Some(identities) => Some((identities, principal.known().cloned().ok_or_else(Problem::unauthenticated)?)),
             None => None,
         };
-        Ok(Asker { server, caller, tenant })
+        Ok(Asker { server, caller, tenant, key: principal.key().into() })
     }
 
     /// 404 as for a job that does not exist, unless it may be read.
@@ -38,7 +42,7 @@ impl<'a> Asker<'a> {
 
     /// The latest version of a job that may be written; none if it is free to be made. A job belongs to whoever makes
     /// it, also after it was deleted.
-    pub async fn must_write(&self, job: &JobId) -> Result<Option<std::sync::Arc<Meta>>, Problem> {
+    pub async fn must_write(&self, job: &JobId) -> Result<Option<Arc<Meta>>, Problem> {
         let latest = match self.server.store.head(&self.tenant, job, &Which::Latest).await {
             Ok(meta) => Some(meta),
             Err(Error::GraphNotFound) => None,

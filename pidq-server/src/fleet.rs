@@ -69,8 +69,8 @@ pub(crate) async fn ask(server: &Arc<Server>, mut request: Request) -> Result<Re
     let asker = Asker::of(server, &request)?;
     let jobs = chosen(server, &asker, Jobs::read(fleet.jobs)?).await?;
     let (lines, response) = Response::ndjson();
-    let (server, tenant) = (server.clone(), asker.tenant.clone());
-    tokio::spawn(send(server, tenant, jobs, asked, lines));
+    let fleet = Sent { server: server.clone(), tenant: asker.tenant.clone(), key: asker.key.clone(), asked };
+    tokio::spawn(send(Arc::new(fleet), jobs, lines));
     Ok(response)
 }
 
@@ -93,15 +93,23 @@ async fn chosen(server: &Server, asker: &Asker<'_>, jobs: Jobs) -> Result<Vec<(J
     }
 }
 
+/// What all rows of a request share.
+struct Sent {
+    server: Arc<Server>,
+    tenant: Tenant,
+    key: Arc<str>,
+    asked: Arc<Asked>,
+}
+
 /// Asks a few drawings at once and sends their rows in order, until nobody reads them any more.
-async fn send(server: Arc<Server>, tenant: Tenant, jobs: Vec<(JobId, bool)>, asked: Arc<Asked>, mut lines: Lines) {
+async fn send(fleet: Arc<Sent>, jobs: Vec<(JobId, bool)>, mut lines: Lines) {
     let mut jobs = jobs.into_iter();
     let mut pending: VecDeque<Pending> = VecDeque::new();
     loop {
         while pending.len() < AT_ONCE
             && let Some((job, may_read)) = jobs.next()
         {
-            pending.push_back(tokio::spawn(row(server.clone(), tenant.clone(), job, may_read, asked.clone())));
+            pending.push_back(tokio::spawn(row(fleet.clone(), job, may_read)));
         }
         let Some(next) = pending.front_mut() else { break };
         let is_read = tokio::select! {
@@ -122,15 +130,15 @@ async fn send(server: Arc<Server>, tenant: Tenant, jobs: Vec<(JobId, bool)>, ask
     let _ = lines.finish().await;
 }
 
-async fn row(server: Arc<Server>, tenant: Tenant, job: JobId, may_read: bool, asked: Arc<Asked>) -> Row {
+async fn row(fleet: Arc<Sent>, job: JobId, may_read: bool) -> Row {
     if !may_read {
         return Row { job, version: None, answer: Err(refusal(&problem(Error::GraphNotFound))) };
     }
-    let (meta, graph) = match question::open(&server, &tenant, &job, &Which::Latest).await {
+    let (meta, graph) = match question::open(&fleet.server, &fleet.tenant, &job, &Which::Latest).await {
         Ok(found) => found,
         Err(problem) => return Row { job, version: None, answer: Err(refusal(&problem)) },
     };
-    let done = question::run(&server, graph, asked, Rendering::new(Media::Json)).await;
+    let done = question::run(&fleet.server, &fleet.key, graph, fleet.asked.clone(), Rendering::new(Media::Json)).await;
     let answer = match done {
         Ok(done) => match done.value {
             Ok(answer) => raw(answer.rendered.body),

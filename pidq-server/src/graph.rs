@@ -20,7 +20,7 @@ pub(crate) async fn fetch(server: &Server, request: Request) -> Result<Response,
     let asker = Asker::of(server, &request)?;
     asker.must_read(&job).await?;
     if !media.is_json() {
-        return crate::question::drawing(server, &asker.tenant, &job, &which, Rendering::new(media)).await;
+        return crate::question::drawing(server, &asker, &job, &which, Rendering::new(media)).await;
     }
     let meta = server.store.head(&asker.tenant, &job, &which).await.map_err(problem)?;
     if knows(&request.head, &meta.etag()) {

@@ -66,7 +66,7 @@ pub(crate) async fn ask(server: &Server, mut request: Request) -> Result<Respons
     let rendering = Rendering { media, explain: asked.explain };
     let asked = Arc::new(asked);
     let (meta, graph) = open(server, &asker.tenant, &job, &which).await?;
-    let done = run(server, graph, asked.clone(), rendering).await?;
+    let done = run(server, &asker.key, graph, asked.clone(), rendering).await?;
     let waited = done.queued.as_millis() as u64;
     let answer = done.value.map_err(|failure| refused(failure, server.budget, media))?;
     Ok(respond(&asked, &meta, media, answer).note("queued_ms", waited))
@@ -75,14 +75,14 @@ pub(crate) async fn ask(server: &Server, mut request: Request) -> Result<Respons
 /// The whole drawing in a form for other programs.
 pub(crate) async fn drawing(
     server: &Server,
-    tenant: &Tenant,
+    asker: &Asker<'_>,
     job: &JobId,
     which: &Which,
     rendering: Rendering,
 ) -> Result<Response, Problem> {
-    let (meta, graph) = open(server, tenant, job, which).await?;
+    let (meta, graph) = open(server, &asker.tenant, job, which).await?;
     let asked = Arc::new(Asked::new("get()".into(), None)?);
-    let done = run(server, graph, asked.clone(), rendering).await?;
+    let done = run(server, &asker.key, graph, asked.clone(), rendering).await?;
     let answer = done.value.map_err(|failure| refused(failure, server.budget, rendering.media))?;
     Ok(described(Response::ok(rendering.media.media_type(), answer.rendered.body), &meta))
 }
@@ -100,24 +100,26 @@ pub(crate) async fn open(
 /// Runs a query, on a thread for such work, within its time.
 pub(crate) async fn run(
     server: &Server,
+    who: &str,
     graph: Arc<Graph>,
     asked: Arc<Asked>,
     rendering: Rendering,
 ) -> Result<Done<Result<Answer, Failure>>, Problem> {
     let (queries, budget, cancel) = (server.queries.clone(), server.budget, Arc::new(Cancel::default()));
     let task = Task { graph, queries, asked, rendering, budget, cancel: cancel.clone() };
-    within(&server.work, budget.time, cancel, move || task.perform()).await
+    within(&server.work, who, budget.time, cancel, move || task.perform()).await
 }
 
 /// Runs a job until its time is over or nobody waits for it.
 async fn within<T: Send + 'static>(
     work: &Work,
+    who: &str,
     time: Duration,
     cancel: Arc<Cancel>,
     job: impl FnOnce() -> T + Send + 'static,
 ) -> Result<Done<T>, Problem> {
     let gone = cancel.clone();
-    let mut run = std::pin::pin!(work.run(move || gone.cancel(), job));
+    let mut run = std::pin::pin!(work.run_for(who, move || gone.cancel(), job));
     tokio::select! {
         done = &mut run => return done,
         () = tokio::time::sleep(time) => cancel.time_out(),
