@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     fn gzip(bytes: &[u8]) -> Bytes {
-        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
         encoder.write_all(bytes).expect("memory");
         encoder.finish().expect("memory").into()
     }
@@ -122,8 +122,9 @@ mod tests {
         let zeros = vec![0; 4 << 20];
         let bounds = Growth { bytes: 1 << 20, ratio: 1 << 20 };
         for (bomb, packing) in [(gzip(&zeros), Packing::Gzip), (pack(&zeros).expect("memory").into(), Packing::Zstd)] {
-            assert_eq!(unpack(&bomb, packing, bounds), Err(too_large("bytes", 1 << 20)));
-            assert_eq!(unpack(&bomb, packing, Growth::FOREIGN), Err(too_large("times the packed bytes", 200)));
+            let size = |bounds| unpack(&bomb, packing, bounds).map(|bytes| bytes.len());
+            assert_eq!(size(bounds), Err(too_large("bytes", 1 << 20)));
+            assert_eq!(size(Growth::FOREIGN), Err(too_large("times the packed bytes", 200)));
         }
     }
 
