@@ -3,15 +3,18 @@
 //! Hashing is the scarcest thing that a server has: about a dozen a second and core. So few run at once, few wait, and
 //! all others are told at once that the server is busy.
 
-use std::sync::Arc;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
 
 use argon2::password_hash::phc::PasswordHash;
 use argon2::password_hash::{PasswordHasher, PasswordVerifier};
 use argon2::{Algorithm, Argon2, Params, Version};
+use rustix::process::setpriority_process;
+use rustix::thread::gettid;
 use sha2::{Digest, Sha256};
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, oneshot};
 use zeroize::Zeroizing;
 
 use super::IdentityError;
@@ -63,13 +66,18 @@ fn is_common(password: &str) -> bool {
     COMMON.lines().any(|line| line == head)
 }
 
-/// The threads that hash.
+/// The threads that hash: always the same ones, since each keeps the memory of a hash, and ending with this.
 pub(crate) struct Passwords {
     work: Arc<Work>,
-    threads: Arc<Semaphore>,
+    jobs: mpsc::Sender<Job>,
     /// Those that run and those that wait.
     places: Arc<Semaphore>,
 }
+
+type Job = Box<dyn FnOnce(&Work) + Send>;
+
+/// Hashing takes all of a processor, and gives way to queries: a login can wait.
+const NICE: i32 = 10;
 
 struct Work {
     argon2: Argon2<'static>,
@@ -89,12 +97,15 @@ impl Passwords {
         };
         work.decoy = work.hash("nobody has this password")?;
         work.runs = AtomicU64::new(0);
-        let threads = threads();
-        Ok(Passwords {
-            work: Arc::new(work),
-            threads: Arc::new(Semaphore::new(threads)),
-            places: Arc::new(Semaphore::new(threads + cost.queue)),
-        })
+        let (work, threads) = (Arc::new(work), threads());
+        let (jobs, waiting) = mpsc::channel();
+        let waiting = Arc::new(Mutex::new(waiting));
+        for _ in 0..threads {
+            let (work, waiting) = (work.clone(), waiting.clone());
+            let started = thread::Builder::new().name("hash".into()).spawn(move || hash_all(&work, &waiting));
+            started.map_err(|_| IdentityError::Busy)?;
+        }
+        Ok(Passwords { work, jobs, places: Arc::new(Semaphore::new(threads + cost.queue)) })
     }
 
     /// How many hashes were computed so far.
@@ -123,14 +134,27 @@ impl Passwords {
 
     async fn run<T: Send + 'static>(&self, job: impl FnOnce(&Work) -> T + Send + 'static) -> Result<T, IdentityError> {
         let place = self.places.clone().try_acquire_owned().map_err(|_| IdentityError::Busy)?;
-        let thread = self.threads.clone().acquire_owned().await.map_err(|_| IdentityError::Busy)?;
-        let work = self.work.clone();
-        let run = move || {
-            // They are given back when the work is done, even if the one who asked has gone away.
-            let _held = (place, thread);
-            job(&work)
-        };
-        tokio::task::spawn_blocking(run).await.map_err(|_| IdentityError::Busy)
+        let (sender, done) = oneshot::channel();
+        let run: Job = Box::new(move |work| {
+            // It is given back when the work is done, even if the one who asked has gone away.
+            let _held = place;
+            let _ = sender.send(job(work));
+        });
+        self.jobs.send(run).map_err(|_| IdentityError::Busy)?;
+        done.await.map_err(|_| IdentityError::Busy)
+    }
+}
+
+/// Does one job after the other, until nobody can send any more.
+fn hash_all(work: &Work, waiting: &Mutex<mpsc::Receiver<Job>>) {
+    // Where it cannot be lowered it is as fast as the others.
+    let _ = setpriority_process(Some(gettid()), NICE);
+    loop {
+        let next = waiting.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let Ok(job) = next else { return };
+        if catch_unwind(AssertUnwindSafe(|| job(work))).is_err() {
+            tracing::error!("a password could not be hashed");
+        }
     }
 }
 
