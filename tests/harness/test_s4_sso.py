@@ -1,0 +1,71 @@
+"""S4: single sign-on with a real provider over the wire, from a login with code and PKCE to an answer."""
+
+import base64
+import json
+import shutil
+import subprocess
+import time
+
+import pytest
+from service import WORK, Service, drawing, goal
+
+
+def bad_tokens(tokens):
+    """Tokens that look right and are not."""
+    good = tokens["RS256"]["access_token"]
+    head, claims, signature = good.split(".")
+    pack = lambda value: base64.urlsafe_b64encode(json.dumps(value).encode()).rstrip(b"=").decode()  # noqa: E731
+    unpack = lambda text: json.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))  # noqa: E731
+    header, body = unpack(head), unpack(claims)
+    yield from (issued["id_token"] for issued in tokens.values())
+    for change in ({"alg": "none"}, {"alg": "HS256"}, {"alg": "RS512"}, {"kid": "other"}, {"typ": "JWT"}, {"crit": ["x"], "x": 1}, {"jku": "http://127.0.0.1/"}, {"jwk": {}}):
+        yield f"{pack({**header, **change})}.{claims}.{signature}"
+        yield f"{pack({**header, **change})}.{claims}."
+    for change in ({"aud": "other"}, {"iss": "http://other"}, {"exp": 1}, {"exp": int(time.time()) + 10**9}, {"scope": "read write admin"}, {"sub": "root"}, {"cnf": {"jkt": "x"}}):
+        yield f"{head}.{pack({**body, **change})}.{signature}"
+    others = tokens["ES256"]["access_token"].split(".")
+    yield f"{head}.{claims}.{others[2]}"
+    yield f"{others[0]}.{claims}.{signature}"
+    yield f"{head}.{claims}.{signature[:-4]}AAAA"
+    yield f"{head}.{claims}"
+    yield f"{head}.{claims}.{signature}.{signature}"
+    yield f"{head}.{claims}.{signature}=="
+    yield "..."
+    yield "eyJhbGciOiJub25lIn0.e30."
+    yield "x" * 12_000
+    yield f"{head}.{pack([])}.{signature}"
+    yield f"{pack('RS256')}.{claims}.{signature}"
+    yield f"{head}.e30.{signature}"
+    yield f".{claims}.{signature}"
+    yield f"{head}.{claims}.{'A' * 342}"
+    yield good.upper()
+
+
+def test_single_sign_on():
+    if not shutil.which("node") or not (WORK / "oidc/node_modules/oidc-provider").is_dir():
+        pytest.skip("node or its package oidc-provider is not there")
+    with subprocess.Popen(["node", str(WORK / "oidc/provider.mjs")], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as provider:
+        told = json.loads(provider.stdout.readline())
+        settings = {"PIDQ_SSO_ISSUER": told["issuer"], "PIDQ_SSO_AUDIENCE": "https://pidq.example"}
+        with Service(**settings) as service:
+            wrong = []
+            for name, issued in told["issued"].items():
+                session = service.session(issued["access_token"])
+                job = f"sso-{name}"
+                statuses = [service.put(session, job, drawing(2)).status_code, service.ask(session, job, "1").status_code]
+                if statuses not in ([201, 200], [200, 200]):
+                    wrong.append((name, statuses))
+            bad = list(bad_tokens(told["issued"]))
+            for number, token in enumerate(bad):
+                reply = service.session(token).get(service.url + "/graph", timeout=30)
+                if reply.status_code != 401 or "invalid_token" not in reply.headers["WWW-Authenticate"]:
+                    wrong.append((number, token[:80], reply.status_code, reply.text[:200]))
+            provider.stdin.close()
+            provider.wait()
+            # The provider is gone, and its keys are still known.
+            after = service.session(told["issued"]["ES256"]["access_token"]).get(service.url + "/graph", timeout=30)
+            if after.status_code != 200:
+                wrong.append(("provider gone", after.status_code))
+        for row in wrong:
+            print("WRONG", row)
+        goal("S4", {"algorithms": len(told["issued"]), "bad_tokens": len(bad), "wrong": len(wrong)}, "0", not wrong and len(bad) >= 40)
