@@ -54,6 +54,7 @@ ensure python3 python3 python3-venv
 # What the stores and accounts are tested on, and the calls of the README.
 ensure pg_ctlcluster postgresql
 ensure curl curl
+ensure npm nodejs npm
 # Graphs are compared with those that Graphviz reads.
 ensure dot graphviz
 
@@ -67,6 +68,8 @@ step cargo clippy --all-targets -- -D warnings
 step cargo test
 step env RUSTDOCFLAGS="-D warnings" cargo doc --no-deps
 step examples
+# Real clients and strangers at a running service. What depends on time is for `make soak`.
+step tests/harness/run.sh -k "s1 or s4 or s5 or s6 or s9"
 # Each bench once, without measuring.
 step cargo bench --benches --no-default-features -- --test
 # A look for what the corpora, which the tests have replayed, do not know yet.
