@@ -18,14 +18,10 @@ use crate::graphs::{Graphs, Queries};
 use crate::routes::ROUTES;
 use crate::served::{self, Served};
 use crate::server::{Budget, OPEN_TENANT, Server, authenticate, ready};
-use crate::store::dir::Dir;
-use crate::store::sql::Sql;
 use crate::store::{self, Error, Event, Share, Store};
 
 /// Queries that are kept compiled, and the memory for them.
 const QUERIES: (usize, usize) = (1000, 64 << 20);
-/// Connections of the store to its database.
-const CONNECTIONS: u32 = 16;
 /// Threads for queries where nobody says how many: each may take the memory of a query.
 const MOST_THREADS: usize = 4;
 
@@ -117,11 +113,10 @@ pub async fn open_accounts(settings: &Settings) -> Result<Identities, OpenError>
 pub async fn open_store(settings: &Settings) -> Result<Arc<dyn Store>, OpenError> {
     let options =
         store::Options { keep: settings.parsed("PIDQ_STORE_KEEP")?, share: share(settings)?, events: Arc::new(tell) };
-    if let Some(url) = settings.optional("PIDQ_STORE_URL")? {
-        return Ok(Arc::new(Sql::open(url, CONNECTIONS, options).await?));
+    match settings.optional("PIDQ_STORE_URL")? {
+        Some(url) => Ok(store::open(url, options).await?),
+        None => Ok(store::open(&format!("dir:{}", data_dir(settings)?.join("graphs").display()), options).await?),
     }
-    let path = data_dir(settings)?.join("graphs");
-    Ok(Arc::new(Dir::open(path, options)?))
 }
 
 async fn graphs(settings: &Settings) -> Result<Arc<dyn Store>, OpenError> {
@@ -147,6 +142,9 @@ async fn accounts(settings: &Settings) -> Result<Option<Identities>, OpenError> 
         };
     }
     let identities = open_accounts(settings).await?;
+    if identities.options().password_grant {
+        tracing::info!("passwords are taken for tokens, which RFC 9700 advises against: PIDQ_PASSWORD_GRANT=off");
+    }
     if let Some(made) = identities.first_start(first_start(settings)?, Moment::now()).await? {
         introduce(&made);
     }

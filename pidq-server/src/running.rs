@@ -1,10 +1,16 @@
 //! The command: settings in, a running service, exit code out.
 
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
 
+use pidq_http::auth::Moment;
 use pidq_http::{COMMON, Floor, Settings, Shutdown, help, serve};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::task::spawn_blocking;
 
 use crate::opening::{OpenError, open};
+use crate::server::Server;
 use crate::settings::SETTINGS;
 
 /// Serves until it is told to stop. `--help` lists the settings.
@@ -40,9 +46,35 @@ pub fn start(arguments: Vec<String>, environment: impl IntoIterator<Item = (Stri
         // The address first: what the first start makes up is shown once, and must not be lost with a start that fails.
         let listeners = Floor(&settings).listeners()?;
         let app = open(&settings).await?;
+        tokio::spawn(reload(app.state.clone(), signal(SignalKind::hangup())?));
+        tokio::spawn(sweep(app.state.clone()));
         for listener in &listeners {
             tracing::info!(address = %listener.address()?, "listening");
         }
         Ok(serve(app, listeners, shutdown).await?)
     })
+}
+
+/// How often expired tokens are thrown away.
+const SWEEP_EVERY: Duration = Duration::from_secs(60 * 60);
+
+/// SIGHUP: the served directory is read again. Without this the signal would end the service.
+async fn reload(server: Arc<Server>, mut hangups: Signal) {
+    while hangups.recv().await.is_some() {
+        let store = server.store.clone();
+        if let Ok(Err(error)) = spawn_blocking(move || store.reload()).await {
+            tracing::error!(%error, "the graphs cannot be read again");
+        }
+    }
+}
+
+async fn sweep(server: Arc<Server>) {
+    let Some(identities) = &server.identities else { return };
+    loop {
+        tokio::time::sleep(SWEEP_EVERY).await;
+        match identities.sweep(Moment::now()).await {
+            Ok(swept) => tracing::debug!(swept, "what has expired is gone"),
+            Err(error) => tracing::warn!(%error, "what has expired could not be thrown away"),
+        }
+    }
 }

@@ -291,6 +291,10 @@ fn only_served<T>() -> Result<T> {
 }
 
 impl Store for Served {
+    fn reload(&self) -> Result<()> {
+        self.shelf.reload()
+    }
+
     fn commit<'a>(&'a self, _: &'a Tenant, _: &'a JobId, _: Draft, _: &'a Precondition) -> Answer<'a, Committed> {
         Box::pin(std::future::ready(only_served()))
     }

@@ -73,6 +73,14 @@ pub trait Store: Send + Sync {
     /// Reads everything and compares it with its hashes.
     fn verify(&self) -> Answer<'_, Verified>;
 
+    /// Looks for changes that came another way than through the store. Blocks.
+    ///
+    /// # Errors
+    /// `storage-failure`: all stays as it was.
+    fn reload(&self) -> Result<()> {
+        Ok(())
+    }
+
     /// Whether the store takes writes. Where it stopped, this is what tries again.
     fn state(&self) -> Pin<Box<dyn Future<Output = State> + Send + '_>>;
 }

@@ -2,9 +2,11 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::thread;
+use std::time::Duration;
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
@@ -78,6 +80,17 @@ fn the_service_of_the_readme_answers() {
     let [size, _, fleet] = &answers[..] else { panic!("three calls: {answers:?}") };
     assert!(size.ends_with(r#""result":[120]}"#), "{size}");
     assert!(fleet.lines().count() == 3 && fleet.contains(r#"{"job_id":"plant","change_version":"1","result":[186]}"#));
+}
+
+#[test]
+fn a_hangup_reads_the_directory_again_and_ends_nothing() {
+    let graphs = folder("service-hangup");
+    let service = Service::start(&["--graphs", graphs.to_str().expect("a path"), "--auth", "off"]);
+    let hangup = Command::new("kill").args(["-HUP", &service.child.id().to_string()]).status().expect("kill runs");
+    assert!(hangup.success());
+    let answers = || TcpStream::connect(&service.address).is_ok();
+    thread::sleep(Duration::from_millis(200));
+    assert!(answers(), "it serves on");
 }
 
 fn run(data: &Path, arguments: &[&str], input: &str) -> Output {
