@@ -5,8 +5,9 @@
 help: ## Lists the commands
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /\1\t/' | expand -t 16
 
+# The service is left out: it takes most of the time.
 run: ## Shows the main job: two questions to a drawing
-	cargo build --release
+	cargo build --release --no-default-features
 	@scripts/show.sh
 
 test: ## Runs everything: format, lints, tests, documentation, examples, benches
