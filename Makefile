@@ -7,7 +7,7 @@ help: ## Lists the commands
 
 # The service is left out: it takes most of the time.
 run: ## Shows the main job: two questions to a drawing
-	cargo build --release --no-default-features
+	cargo build --release -p pidq --no-default-features
 	@scripts/show.sh
 
 test: ## Runs everything: format, lints, tests, documentation, examples, benches
