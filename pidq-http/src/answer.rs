@@ -8,7 +8,7 @@ use std::task::Poll;
 use hyper::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
     ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ACCESS_CONTROL_REQUEST_METHOD, ALLOW, CACHE_CONTROL,
-    CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, ETAG, HOST, HeaderMap, HeaderName, HeaderValue, IF_NONE_MATCH, ORIGIN,
+    CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, ETAG, HOST, HeaderMap, HeaderName, HeaderValue, ORIGIN,
     STRICT_TRANSPORT_SECURITY, VARY, X_CONTENT_TYPE_OPTIONS,
 };
 use hyper::{Method, StatusCode, Version};
@@ -315,10 +315,8 @@ fn share<S>(site: &Inner<S>, trail: &Trail, headers: &mut HeaderMap) {
 /// 304 when the client has these very bytes, in whatever coding.
 fn not_modified(head: &Head, response: &mut Response) {
     let asks = head.method == Method::GET || head.method == Method::HEAD;
-    let (Some(condition), Some(tag)) = (head.header(IF_NONE_MATCH.as_str()), response.headers.get(ETAG)) else {
-        return;
-    };
-    let same = tag.to_str().is_ok_and(|tag| compress::matches_etag(condition, tag));
+    let Some(tag) = response.headers.get(ETAG) else { return };
+    let same = tag.to_str().is_ok_and(|tag| head.knows(tag));
     if asks && same && response.status == StatusCode::OK {
         response.status = StatusCode::NOT_MODIFIED;
         response.body = Content::Empty;

@@ -2,6 +2,7 @@
 //!
 //! What is decided is decided in [`crate::auth`]; here it is only read from requests and written into answers.
 
+use bytes::Bytes;
 use hyper::StatusCode;
 use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderName, WWW_AUTHENTICATE};
 
@@ -10,7 +11,7 @@ use crate::auth::{
     token_endpoint,
 };
 use crate::principal::{Principal, PrincipalKind};
-use crate::problem::Problem;
+use crate::problem::{Problem, sentence};
 use crate::request::{Head, Request};
 use crate::response::Response;
 use crate::route::Accepts;
@@ -60,12 +61,12 @@ fn principal(caller: Caller) -> Principal {
 /// A form that was sent to one of the endpoints.
 struct Posted {
     head: Head,
-    body: Vec<u8>,
+    body: Bytes,
 }
 
 impl Posted {
     async fn read(mut request: Request) -> Result<Posted, Problem> {
-        let body = request.bytes_of_any_type().await?.to_vec();
+        let body = request.bytes_of_any_type().await?;
         Ok(Posted { head: request.head, body })
     }
 
@@ -109,9 +110,4 @@ fn refusal(error: AuthError) -> Problem {
         Some(challenge) => problem.header(WWW_AUTHENTICATE, challenge),
         None => problem,
     }
-}
-
-fn sentence(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map(|first| first.to_uppercase().chain(letters).chain(['.']).collect()).unwrap_or_default()
 }

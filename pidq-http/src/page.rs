@@ -3,7 +3,7 @@
 use hyper::header::LINK;
 use ring::hmac;
 
-use crate::ids::random;
+use crate::ids::{hex, random};
 use crate::percent;
 use crate::problem::Problem;
 use crate::request::Request;
@@ -98,13 +98,8 @@ fn invalid() -> Problem {
     Problem::bad_request("invalid-cursor", "The cursor is not one of this list. Begin again without it.")
 }
 
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
 fn unhex(text: &str) -> Option<Vec<u8>> {
-    let digit = |byte: u8| (byte as char).to_digit(16).map(|digit| digit as u8);
-    let pair = |pair: &[u8]| Some(digit(pair[0])? << 4 | digit(*pair.get(1)?)?);
+    let pair = |pair: &[u8]| Some(percent::hex(pair[0])? << 4 | percent::hex(*pair.get(1)?)?);
     text.as_bytes().chunks(2).map(pair).collect()
 }
 

@@ -30,7 +30,8 @@ pub fn encode(text: &str) -> String {
     encoded
 }
 
-fn hex(digit: u8) -> Option<u8> {
+/// The value of a hexadecimal digit.
+pub(crate) fn hex(digit: u8) -> Option<u8> {
     (digit as char).to_digit(16).map(|value| value as u8)
 }
 

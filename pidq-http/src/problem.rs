@@ -26,6 +26,14 @@ struct Inner {
     oauth: bool,
 }
 
+/// What an error says, as a sentence of prose: a capital letter and a full stop.
+pub fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    let Some(first) = letters.next() else { return String::new() };
+    let end = if text.ends_with('.') { "" } else { "." };
+    format!("{}{}{end}", first.to_uppercase(), letters.as_str())
+}
+
 /// Where a problem happened, for the members that every problem has.
 pub(crate) struct Place<'a> {
     pub path: &'a str,

@@ -27,6 +27,11 @@ impl Network {
         }
     }
 
+    /// The address that it begins with.
+    pub(crate) fn address(&self) -> IpAddr {
+        self.address
+    }
+
     /// The network that limits are counted for: an IPv4 address, or the /64 of an IPv6 address.
     pub fn of(address: IpAddr) -> Self {
         match address.to_canonical() {

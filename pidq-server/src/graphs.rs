@@ -13,7 +13,7 @@ use pidq_core::{Graph, Profile, Query};
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 
-use crate::store::{Coding, Error, JobId, Meta, Result, Store, Tenant, Version, Which};
+use crate::store::{Coding, Error, JobId, Meta, Result, Store, Tenant, Version, Which, aside};
 
 use cache::Cache;
 pub use cache::Held;
@@ -95,9 +95,23 @@ pub async fn open(
     which: &Which,
 ) -> Result<(Arc<Meta>, Arc<Graph>)> {
     let meta = store.head(tenant, job, which).await?;
-    let key = GraphKey::new(tenant, &meta);
+    let graph = of_version(store, graphs, tenant, &meta).await?;
+    Ok((meta, graph))
+}
+
+/// The graph of a version that is known already, ready to be asked.
+///
+/// # Errors
+/// Those of [`Store::get`].
+pub async fn of_version(
+    store: &Arc<dyn Store>,
+    graphs: &Arc<Graphs>,
+    tenant: &Tenant,
+    meta: &Meta,
+) -> Result<Arc<Graph>> {
+    let key = GraphKey::new(tenant, meta);
     if let Some(graph) = graphs.get(&key) {
-        return Ok((meta, graph));
+        return Ok(graph);
     }
     let _one_of_few = graphs.loading.acquire().await;
     let (store, kept, which, runtime) =
@@ -109,8 +123,7 @@ pub async fn open(
             if stored.meta.sha256 == key.sha256 { Ok(stored.bytes) } else { Err(Error::VersionNotFound) }
         })
     };
-    let graph = tokio::task::spawn_blocking(load).await;
-    Ok((meta, graph.unwrap_or_else(|_| Err(Error::StorageFailure("a defect in the cache".into())))?))
+    aside(load).await
 }
 
 /// A query: its text, its parameters as JSON, and the language that it is in.

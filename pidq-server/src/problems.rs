@@ -1,7 +1,7 @@
 //! What went wrong below, as problems of HTTP: one exhaustive match for the store, one for the engine.
 
 use pidq_core::error::{Code, Stage};
-use pidq_http::{Problem, StatusCode, header};
+use pidq_http::{Problem, StatusCode, header, sentence};
 use serde_json::{Value, json};
 
 use crate::server::Budget;
@@ -100,12 +100,4 @@ fn limit(code: Code, budget: Budget, output: usize) -> Option<(&'static str, u64
         Code::RegexBacktracking => ("regex", limits.backtracks as u64),
         _ => return None,
     })
-}
-
-/// As a sentence of prose: a capital letter and a full stop.
-fn sentence(text: &str) -> String {
-    let mut letters = text.chars();
-    let Some(first) = letters.next() else { return String::new() };
-    let end = if text.ends_with('.') { "" } else { "." };
-    format!("{}{}{end}", first.to_uppercase(), letters.as_str())
 }

@@ -60,12 +60,12 @@ pub(crate) async fn ask(server: &Server, mut request: Request) -> Result<Respons
     let (job, which, media) = (job(&request)?, which(&request.head)?, Media::wanted(&request)?);
     let asker = Asker::of(server, &request)?;
     asker.must_read(&job).await?;
-    server.store.head(&asker.tenant, &job, &which).await.map_err(problem)?;
+    let meta = server.store.head(&asker.tenant, &job, &which).await.map_err(problem)?;
     let asked: Asked = request.object().await?;
     asked.check()?;
     let rendering = Rendering { media, explain: asked.explain };
     let asked = Arc::new(asked);
-    let (meta, graph) = open(server, &asker.tenant, &job, &which).await?;
+    let graph = graphs::of_version(&server.store, &server.graphs, &asker.tenant, &meta).await.map_err(problem)?;
     let done = run(server, &asker.key, graph, asked.clone(), rendering).await?;
     let waited = done.queued.as_millis() as u64;
     let answer = done.value.map_err(|failure| refused(failure, server.budget, media))?;

@@ -21,7 +21,7 @@ pub const ROUTES: &[Route<Server>] = &[
         parameters: &[],
         body: Some(oauth::FORM),
         replies: &[reply(200, TOKEN, "The token.")],
-        handler: |server, request| tokens::issue(server, request),
+        handler: |server, request| Box::pin(tokens::issue(server, request)),
     },
     Route {
         method: Method::POST,
@@ -31,7 +31,7 @@ pub const ROUTES: &[Route<Server>] = &[
         parameters: &[],
         body: Some(oauth::FORM),
         replies: &[reply(200, OBJECT, "The token is worth nothing now, if it ever was.")],
-        handler: |server, request| tokens::revoke(server, request),
+        handler: |server, request| Box::pin(tokens::revoke(server, request)),
     },
     Route {
         method: Method::POST,
@@ -41,7 +41,7 @@ pub const ROUTES: &[Route<Server>] = &[
         parameters: &[],
         body: Some(oauth::FORM),
         replies: &[reply(200, OBJECT, "What is known of the token.")],
-        handler: |server, request| tokens::introspect(server, request),
+        handler: |server, request| Box::pin(tokens::introspect(server, request)),
     },
     Route {
         method: Method::GET,

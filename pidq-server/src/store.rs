@@ -93,8 +93,7 @@ pub async fn open(url: &str, options: Options) -> Result<Arc<dyn Store>> {
     match url.split_once(':') {
         Some(("dir", path)) => {
             let path = path.to_owned();
-            let dir = tokio::task::spawn_blocking(move || dir::Dir::open(path, options)).await;
-            Ok(Arc::new(dir.unwrap_or_else(|_| Err(Error::StorageFailure("a defect in the store".into())))?))
+            Ok(Arc::new(aside(move || dir::Dir::open(path, options)).await?))
         }
         Some(("postgres" | "postgresql", _)) => Ok(Arc::new(sql::Sql::open(url, CONNECTIONS, options).await?)),
         // The rest of the text may hold a password.
@@ -436,6 +435,12 @@ impl Default for Options {
     fn default() -> Options {
         Options { keep: 10, share: Share::default(), events: no_events() }
     }
+}
+
+/// Work that blocks, or takes a processor for a while.
+pub(crate) async fn aside<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.unwrap_or_else(|_| Err(Error::StorageFailure("a defect in the store".into())))
 }
 
 /// Small letters, two a byte.

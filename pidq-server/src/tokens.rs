@@ -1,28 +1,23 @@
 //! `/o/…` and `/.well-known/…`: tokens, and how a client finds out about them.
 
-use std::pin::Pin;
-
 use pidq_http::auth::{Identities, authorization_server_metadata, protected_resource_metadata};
 use pidq_http::{Problem, Request, Response, oauth};
 
 use crate::server::Server;
 
-/// The answer of an endpoint, later.
-type Answer<'a> = Pin<Box<dyn Future<Output = Result<Response, Problem>> + Send + 'a>>;
-
 /// `POST /o/token/`.
-pub(crate) fn issue(server: &Server, request: Request) -> Answer<'_> {
-    Box::pin(async move { oauth::token(identities(server)?, request).await })
+pub(crate) async fn issue(server: &Server, request: Request) -> Result<Response, Problem> {
+    oauth::token(identities(server)?, request).await
 }
 
 /// `POST /o/revoke_token/`.
-pub(crate) fn revoke(server: &Server, request: Request) -> Answer<'_> {
-    Box::pin(async move { oauth::revoke(identities(server)?, request).await })
+pub(crate) async fn revoke(server: &Server, request: Request) -> Result<Response, Problem> {
+    oauth::revoke(identities(server)?, request).await
 }
 
 /// `POST /o/introspect/`.
-pub(crate) fn introspect(server: &Server, request: Request) -> Answer<'_> {
-    Box::pin(async move { oauth::introspect(identities(server)?, request).await })
+pub(crate) async fn introspect(server: &Server, request: Request) -> Result<Response, Problem> {
+    oauth::introspect(identities(server)?, request).await
 }
 
 /// `GET /.well-known/oauth-authorization-server`, RFC 8414.

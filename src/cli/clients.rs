@@ -2,10 +2,10 @@
 
 use clap::{Args, Subcommand};
 use pidq_http::auth::{Client, GrantType, Identities, Moment, NewClient, Secret};
-use pidq_server::{OPEN_TENANT, open_accounts};
+use pidq_server::OPEN_TENANT;
 
 use super::failure::{Failure, Result, Status};
-use super::service::{Place, print, print_text, refused, wait};
+use super::service::{Place, print, print_text, with_accounts};
 use super::users::failed;
 
 const EXAMPLES: &str = "\
@@ -59,11 +59,7 @@ enum Action {
 
 /// Runs the subcommand.
 pub fn run(options: &Options) -> Result {
-    let settings = options.place.settings()?;
-    wait(async {
-        let identities = open_accounts(&settings).await.map_err(refused)?;
-        act(&options.action, &identities).await
-    })
+    with_accounts(&options.place, async |identities| act(&options.action, identities).await)
 }
 
 async fn act(action: &Action, identities: &Identities) -> Result {

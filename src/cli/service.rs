@@ -4,8 +4,9 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::Args;
+use pidq_http::auth::Identities;
 use pidq_http::{COMMON, Settings};
-use pidq_server::{OpenError, SETTINGS};
+use pidq_server::{OpenError, SETTINGS, open_accounts};
 
 use super::failure::{Failure, Result, Status};
 use super::table;
@@ -40,6 +41,15 @@ impl Place {
         let arguments = folder.flat_map(|path| ["--data-dir".to_owned(), path]);
         Settings::read(&[COMMON, SETTINGS], arguments, std::env::vars()).map_err(|error| refused(error.into()))
     }
+}
+
+/// Does something with the accounts of a service.
+pub fn with_accounts(place: &Place, act: impl AsyncFnOnce(&Identities) -> Result) -> Result {
+    let settings = place.settings()?;
+    wait(async {
+        let identities = open_accounts(&settings).await.map_err(refused)?;
+        act(&identities).await
+    })
 }
 
 /// Does something that waits for databases and disks.

@@ -4,10 +4,10 @@ use std::io::{self, BufRead, IsTerminal};
 
 use clap::{Args, Subcommand};
 use pidq_http::auth::{Account, Grant, Identities, IdentityError, Moment, NewUser, ROLES, Right, Secret};
-use pidq_server::{OPEN_TENANT, open_accounts};
+use pidq_server::OPEN_TENANT;
 
 use super::failure::{Failure, Result, Status};
-use super::service::{Place, print, print_text, refused, wait};
+use super::service::{Place, print, print_text, with_accounts};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -94,11 +94,7 @@ fn role_names() -> clap::builder::PossibleValuesParser {
 
 /// Runs the subcommand.
 pub fn run(options: &Options) -> Result {
-    let settings = options.place.settings()?;
-    wait(async {
-        let identities = open_accounts(&settings).await.map_err(refused)?;
-        act(&options.action, &identities).await
-    })
+    with_accounts(&options.place, async |identities| act(&options.action, identities).await)
 }
 
 async fn act(action: &Action, identities: &Identities) -> Result {

@@ -170,7 +170,7 @@ fn secret_of(new: &NewClient<'_>) -> Result<Secret, IdentityError> {
         Some(secret) if secret.len() < SHORTEST_SECRET || secret.len() > 1024 => {
             Err(IdentityError::Refused(format!("a client secret has {SHORTEST_SECRET} to 1024 random characters")))
         }
-        Some(secret) => Ok(secret.to_owned().into()),
+        Some(secret) => Ok(Secret::new(secret)),
     }
 }
 

@@ -2,20 +2,17 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use secrecy::{ExposeSecret, SecretString};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
 use super::IdentityError;
 
-/// A token, a client's secret or a password that was made for somebody. Shown to its owner once, then forgotten.
-#[derive(Clone)]
-pub struct Secret(SecretString);
+pub use crate::settings::Secret;
 
 impl Secret {
     /// 256 random bits behind a prefix, by which scanners find secrets that leaked.
     pub(crate) fn mint(prefix: &str) -> Result<Secret, IdentityError> {
-        Ok(Secret(format!("{prefix}{}", URL_SAFE_NO_PAD.encode(random::<32>()?)).into()))
+        Ok(Secret::new(format!("{prefix}{}", URL_SAFE_NO_PAD.encode(random::<32>()?))))
     }
 
     /// A random text that nobody guesses.
@@ -23,19 +20,8 @@ impl Secret {
         Secret::mint("")
     }
 
-    /// The text itself. To be written to its owner, and nowhere else.
-    pub fn expose(&self) -> &str {
-        self.0.expose_secret()
-    }
-
     pub(crate) fn fingerprint(&self) -> String {
         fingerprint(self.expose())
-    }
-}
-
-impl From<String> for Secret {
-    fn from(text: String) -> Secret {
-        Secret(text.into())
     }
 }
 

@@ -7,7 +7,7 @@
 //! The counts live in memory: they are for this process, and a restart forgets them.
 
 use std::collections::HashMap;
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -58,10 +58,7 @@ pub struct Network(IpAddr);
 impl Network {
     /// The network of an address.
     pub fn of(address: IpAddr) -> Network {
-        match address.to_canonical() {
-            IpAddr::V6(v6) => Network(Ipv6Addr::from_bits(v6.to_bits() & (!0 << 64)).into()),
-            v4 => Network(v4),
-        }
+        Network(crate::proxies::Network::of(address).address())
     }
 }
 

@@ -91,9 +91,6 @@ impl Floor<'_> {
         if !self.0.on("PIDQ_SHOW_VERSION")? {
             app.version = None;
         }
-        if let Some(url) = self.0.optional("PIDQ_PUBLIC_URL")? {
-            app.resource_metadata = Some(format!("{url}/.well-known/oauth-protected-resource"));
-        }
         Ok(())
     }
 

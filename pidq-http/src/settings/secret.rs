@@ -2,27 +2,22 @@
 
 use std::fmt;
 
-use zeroize::Zeroize;
+use secrecy::{ExposeSecret, SecretString};
 
-/// A secret. `Debug` prints `***`; memory is wiped when it is dropped.
+/// A secret: what an administrator sets, or what was made for somebody and is shown to its owner once. `Debug` prints
+/// `***`; memory is wiped when it is dropped.
 #[derive(Clone)]
-pub struct Secret(String);
+pub struct Secret(SecretString);
 
 impl Secret {
     /// Keeps a text.
     pub fn new(text: impl Into<String>) -> Self {
-        Secret(text.into())
+        Secret(text.into().into())
     }
 
-    /// The text itself: only for whoever needs it to work.
+    /// The text itself: only for whoever needs it to work, or for its owner.
     pub fn expose(&self) -> &str {
-        &self.0
-    }
-}
-
-impl Drop for Secret {
-    fn drop(&mut self) {
-        self.0.zeroize();
+        self.0.expose_secret()
     }
 }
 

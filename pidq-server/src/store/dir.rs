@@ -21,7 +21,7 @@ use super::file::{Beginning, Packed, Stored, USUAL_HEAD};
 use super::vfs::{DirEntry, RealVfs, Vfs};
 use super::{
     Answer, Coding, Committed, Event, JobId, Meta, Options, Outcome, Precondition, State, Store, StoredGraph, Tenant,
-    Verified, VersionEntry, Which, held,
+    Verified, VersionEntry, Which, aside, held,
 };
 use crate::door::Draft;
 
@@ -62,8 +62,7 @@ impl Dir {
 
     async fn read<T: Send + 'static>(&self, work: impl FnOnce(&Core) -> Result<T> + Send + 'static) -> Result<T> {
         let core = self.core.clone();
-        let done = tokio::task::spawn_blocking(move || work(&core)).await;
-        done.unwrap_or_else(|_| Err(Error::StorageFailure("a defect in the store".into())))
+        aside(move || work(&core)).await
     }
 
     async fn write<T: Send + 'static>(&self, work: impl FnOnce(&Core) -> Result<T> + Send + 'static) -> Result<T> {

@@ -19,7 +19,7 @@ use super::error::{Error, Result};
 use super::file::{Packed, content, is_sound};
 use super::{
     Answer, Coding, Committed, JobId, Meta, Options, Outcome, Precondition, Share, State, Store, StoredGraph, Tenant,
-    Timestamp, Verified, Version, VersionEntry, Which,
+    Timestamp, Verified, Version, VersionEntry, Which, aside,
 };
 use crate::door::Draft;
 
@@ -341,12 +341,6 @@ async fn check_share(
 
 async fn pack(draft: Draft, number: u64) -> Result<Packed> {
     aside(move || Packed::new(&draft, Version::number(number))).await
-}
-
-/// Work that takes a processor for a while.
-async fn aside<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
-    let done = tokio::task::spawn_blocking(work).await;
-    done.unwrap_or_else(|_| Err(Error::StorageFailure("a defect in the store".into())))
 }
 
 fn meta(row: &PgRow) -> Result<Meta> {

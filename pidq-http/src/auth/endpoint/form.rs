@@ -4,6 +4,7 @@ use zeroize::Zeroizing;
 
 use super::reply::Refusal;
 use super::{LARGEST_BODY, OAuthRequest};
+use crate::percent::hex;
 
 const MOST_PARAMETERS: usize = 32;
 
@@ -99,10 +100,6 @@ pub(super) fn decode(text: &[u8]) -> Option<Zeroizing<String>> {
         });
     }
     std::str::from_utf8(&bytes).ok().map(|text| Zeroizing::new(text.to_owned()))
-}
-
-fn hex(digit: u8) -> Option<u8> {
-    char::from(digit).to_digit(16).and_then(|value| u8::try_from(value).ok())
 }
 
 /// What RFC 6749 allows in a description, and no more of it than a name needs. A body that is no form may begin with

@@ -10,7 +10,7 @@ use zeroize::Zeroizing;
 
 use super::Tokens;
 use crate::auth::secret::random;
-use crate::auth::{IdentityError, Moment};
+use crate::auth::{IdentityError, Moment, Secret};
 
 const PURPOSE: &[&[u8]] = &[b"pidq: the pair after this refresh token"];
 
@@ -53,5 +53,5 @@ fn read(text: &str) -> Option<Tokens> {
     let mut line = || lines.next().map(str::to_owned);
     let (access, refresh) = (line()?, line()?);
     let expires_at = Moment(line()?.parse().ok()?);
-    Some(Tokens { access: access.into(), refresh: Some(refresh.into()), expires_at, scope: line()? })
+    Some(Tokens { access: Secret::new(access), refresh: Some(Secret::new(refresh)), expires_at, scope: line()? })
 }
