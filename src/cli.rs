@@ -21,6 +21,8 @@ mod join;
 mod layout;
 mod list;
 mod manual;
+#[cfg(feature = "pipeline")]
+mod pipeline;
 mod query;
 mod question;
 mod repl;
@@ -110,6 +112,10 @@ enum Command {
     /// Look after the programs that may get tokens.
     #[cfg(feature = "server")]
     Clients(clients::Options),
+    /// The document platform.
+    #[cfg(feature = "pipeline")]
+    #[command(subcommand)]
+    Pipeline(pipeline::Command),
     /// Answer the conformance protocol: one JSON request and one answer a line.
     ConformanceStdio(conformance::Options),
     /// Print completions for a shell.
@@ -159,6 +165,8 @@ fn run(command: Command) -> Result {
         Command::Users(options) => users::run(&options),
         #[cfg(feature = "server")]
         Command::Clients(options) => clients::run(&options),
+        #[cfg(feature = "pipeline")]
+        Command::Pipeline(command) => pipeline::run(&command),
         Command::ConformanceStdio(options) => conformance::run(&options),
         Command::Completions(options) => generate::completions(&options),
         Command::Man(options) => generate::man(&options),

@@ -1,0 +1,160 @@
+//! Cases of the splitter and the ranking corpora, answered for checking from outside: a line in, a line out.
+
+use std::collections::BTreeMap;
+use std::io::{self, BufRead, Write};
+
+use serde_json::{Map, Value, json};
+
+use crate::ranking::bm25::{Postings, Weights};
+use crate::ranking::{fusion, metrics};
+use crate::splitter::{self, Chunk, Refusal};
+
+/// Answers each line of `input` on `output`, in order.
+///
+/// # Errors
+/// If reading or writing fails.
+pub fn answer_all(input: impl BufRead, mut output: impl Write) -> io::Result<()> {
+    for line in input.lines() {
+        let line = line?;
+        if !line.trim().is_empty() {
+            writeln!(output, "{}", answer(&line))?;
+            output.flush()?;
+        }
+    }
+    Ok(())
+}
+
+/// Answers one case: `{"id", "ok"}` or `{"id", "error"}`.
+pub fn answer(line: &str) -> Value {
+    let case: Value = match serde_json::from_str(line) {
+        Ok(case) => case,
+        Err(error) => return json!({"id": null, "error": format!("not a case: {error}")}),
+    };
+    let id = case.get("id").cloned().unwrap_or(Value::Null);
+    match solve(&case) {
+        Ok(members) => json!({"id": id, "ok": members}),
+        Err(error) => json!({"id": id, "error": error}),
+    }
+}
+
+fn solve(case: &Value) -> Result<Value, String> {
+    match case.get("kind").and_then(Value::as_str) {
+        Some("bm25") => bm25(case),
+        Some("rrf") => fused(case),
+        Some("metrics") => measured(case),
+        Some(kind) => Err(format!("no case of the kind {kind}")),
+        None => split(case).map_err(|refusal| refusal.to_string()),
+    }
+}
+
+fn split(case: &Value) -> Result<Value, Refusal> {
+    let name = text(case, "splitter");
+    let splitter = splitter::find(name).ok_or_else(|| Refusal::of("splitter", format!("no splitter {name}")))?;
+    let none = Map::new();
+    let parameters = case.get("params").and_then(Value::as_object).unwrap_or(&none);
+    let text = text(case, "text");
+    let vectors = |texts: &[String]| embeddings(case, texts);
+    let chunks = splitter.build(parameters)?.split(text, &vectors)?;
+    Ok(members(name, parameters, text, &chunks))
+}
+
+/// What the corpus tells of chunks, by splitter.
+fn members(splitter: &str, parameters: &Map<String, Value>, text: &str, chunks: &[Chunk<'_>]) -> Value {
+    let texts: Vec<&str> = chunks.iter().map(|chunk| chunk.text.as_ref()).collect();
+    match splitter {
+        "markdown_header" | "html_header" => json!({"documents": chunks.iter().map(document).collect::<Vec<_>>()}),
+        "json" => {
+            let values = texts.iter().map(|text| serde_json::from_str(text).unwrap_or(Value::Null));
+            json!({"chunks_json": values.collect::<Vec<Value>>(), "chunks": texts})
+        }
+        "token" => {
+            let encoding = parameters.get("encoding").and_then(Value::as_str).unwrap_or("cl100k_base");
+            json!({"chunks": texts, "token_count": splitter::length(encoding, text)})
+        }
+        "character" | "semantic" => json!({"chunks": texts}),
+        _ => json!({"chunks": texts, "starts": starts(text, chunks)}),
+    }
+}
+
+fn document(chunk: &Chunk<'_>) -> Value {
+    let headings: Map<_, _> = chunk.headings.iter().map(|(name, text)| (name.clone(), json!(text))).collect();
+    json!({"content": chunk.text, "metadata": headings})
+}
+
+/// Where chunks begin, in code points; nothing where a chunk does not stand in the text as it is.
+fn starts(text: &str, chunks: &[Chunk<'_>]) -> Vec<Option<usize>> {
+    let start = |chunk: &Chunk<'_>| match &chunk.span {
+        Some(span) if chunk.is_exact() => Some(text[..span.start].chars().count()),
+        _ => None,
+    };
+    chunks.iter().map(start).collect()
+}
+
+/// The vectors that a case brings for its texts.
+fn embeddings(case: &Value, texts: &[String]) -> Result<Vec<Vec<f64>>, Refusal> {
+    let known = list(case, "embeddings");
+    let vector = |text: &String| {
+        let row = known.iter().find(|row| row.get("input").and_then(Value::as_str) == Some(text.as_str()));
+        row.map(|row| numbers(row, "vector"))
+            .ok_or_else(|| Refusal::text(format!("the case has no vector of {text:?}")))
+    };
+    texts.iter().map(vector).collect()
+}
+
+fn bm25(case: &Value) -> Result<Value, String> {
+    let mut postings = Postings::default();
+    for document in list(case, "docs") {
+        postings.add(words(document));
+    }
+    let weights = Weights { k1: number(case, "k1")?, b: number(case, "b")? };
+    let question = case.get("query").unwrap_or(&Value::Null);
+    Ok(json!({"scores": postings.scores(words(question), weights)}))
+}
+
+fn fused(case: &Value) -> Result<Value, String> {
+    let lists: Vec<Vec<&str>> = list(case, "lists").iter().map(words).collect();
+    let weights = case.get("weights").map_or_else(|| vec![1.0; lists.len()], |_| numbers(case, "weights"));
+    let rankings: Vec<(f64, &[&str])> = weights.into_iter().zip(lists.iter().map(Vec::as_slice)).collect();
+    let fused = fusion::reciprocal_ranks(&rankings, number(case, "k")?);
+    let scores: Map<_, _> = fused.iter().map(|(name, score)| ((*name).to_owned(), json!(score))).collect();
+    Ok(json!({"scores": scores, "order_ties_by_id": fused.iter().map(|(name, _)| *name).collect::<Vec<_>>()}))
+}
+
+fn measured(case: &Value) -> Result<Value, String> {
+    let judged: BTreeMap<String, metrics::Judged> = read(case, "qrels")?;
+    let runs: BTreeMap<String, BTreeMap<String, f64>> = read(case, "run")?;
+    let mut expected = Map::new();
+    for (question, run) in runs {
+        if let Some(judged) = judged.get(&question) {
+            let run: Vec<_> = run.into_iter().collect();
+            let measures = metrics::measure(&run, judged).into_iter();
+            expected.insert(question, measures.map(|(name, value)| (name.to_owned(), json!(value))).collect());
+        }
+    }
+    Ok(json!({"expected": expected}))
+}
+
+fn read<T: serde::de::DeserializeOwned>(case: &Value, member: &str) -> Result<T, String> {
+    let value = case.get(member).cloned().unwrap_or(Value::Null);
+    serde_json::from_value(value).map_err(|error| format!("{member}: {error}"))
+}
+
+fn text<'c>(case: &'c Value, member: &str) -> &'c str {
+    case.get(member).and_then(Value::as_str).unwrap_or("")
+}
+
+fn number(case: &Value, member: &str) -> Result<f64, String> {
+    case.get(member).and_then(Value::as_f64).ok_or_else(|| format!("{member} must be a number"))
+}
+
+fn numbers(value: &Value, member: &str) -> Vec<f64> {
+    list(value, member).iter().filter_map(Value::as_f64).collect()
+}
+
+fn list<'c>(case: &'c Value, member: &str) -> &'c [Value] {
+    case.get(member).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+fn words(value: &Value) -> Vec<&str> {
+    value.as_array().map_or(&[][..], Vec::as_slice).iter().filter_map(Value::as_str).collect()
+}

@@ -1,0 +1,221 @@
+//! Sections of HTML: the text of each element with the headings it stands under.
+
+use std::ops::Range;
+
+use html5gum::emitters::default::DefaultEmitter;
+use html5gum::{Token, Tokenizer};
+
+use super::length::is_space;
+use super::parameters::{Kind, Parameter, Parameters};
+use super::{Chunk, Embed, Refusal, Split, Splitter};
+
+/// The row.
+pub const HTML_HEADER: Splitter = Splitter {
+    name: "html_header",
+    summary: "the text of HTML with the headings it stands under, a chunk a section",
+    parameters: &[
+        Parameter {
+            name: "headers_to_split_on",
+            kind: Kind::Pairs,
+            default: r#"[["h1", "h1"], ["h2", "h2"], ["h3", "h3"]]"#,
+            summary: "elements that are headings, and the names of their levels",
+        },
+        Parameter {
+            name: "return_each_element",
+            kind: Kind::Flag,
+            default: "false",
+            summary: "whether elements stay apart",
+        },
+    ],
+    build: |parameters| Ok(Box::new(Sections::new(parameters)?)),
+};
+
+/// Elements without an end.
+const VOID: &[&str] = &[
+    "area", "base", "basefont", "bgsound", "br", "col", "command", "embed", "frame", "hr", "image", "img", "input",
+    "isindex", "keygen", "link", "menuitem", "meta", "nextid", "param", "source", "spacer", "track", "wbr",
+];
+
+struct Sections {
+    levels: Vec<Level>,
+    each_element: bool,
+}
+
+struct Level {
+    tag: String,
+    level: usize,
+    name: String,
+}
+
+impl Sections {
+    fn new(parameters: &Parameters) -> Result<Self, Refusal> {
+        let levels: Result<Vec<_>, _> = parameters.pairs("headers_to_split_on").into_iter().map(level).collect();
+        Ok(Sections { levels: levels?, each_element: parameters.flag("return_each_element") })
+    }
+}
+
+fn level((tag, name): (String, String)) -> Result<Level, Refusal> {
+    match tag.get(1..).and_then(|number| number.parse().ok()) {
+        Some(level) => Ok(Level { tag, level, name }),
+        None => Err(Refusal::of("headers_to_split_on", format!("{tag:?} is no heading such as \"h1\""))),
+    }
+}
+
+impl Split for Sections {
+    fn split<'t>(&self, text: &'t str, _: &Embed<'_>) -> Result<Vec<Chunk<'t>>, Refusal> {
+        let mut run = Run { sections: self, open: Vec::new(), section: Section::default(), chunks: Vec::new() };
+        for element in body(elements(text)) {
+            run.element(element);
+        }
+        run.close();
+        Ok(run.chunks)
+    }
+}
+
+/// An element in the order in which elements begin.
+#[derive(Debug, Default)]
+struct Element {
+    name: String,
+    depth: usize,
+    texts: Vec<String>,
+    span: Option<Range<usize>>,
+}
+
+impl Element {
+    fn add(&mut self, text: &[u8], span: Range<usize>) {
+        let text = String::from_utf8_lossy(text);
+        let text = text.trim_matches(is_space);
+        if !text.is_empty() {
+            self.texts.push(text.to_owned());
+            self.span = Some(self.span.as_ref().map_or(span.start, |known| known.start)..span.end);
+        }
+    }
+}
+
+/// All elements of a document, the document itself first. Tags are taken as they are written: nothing is implied.
+fn elements(html: &str) -> Vec<Element> {
+    let mut emitter = DefaultEmitter::<usize>::new_with_span();
+    emitter.naively_switch_states(true);
+    let mut tree = Tree { elements: vec![Element::default()], open: vec![0] };
+    for Ok(token) in Tokenizer::new_with_emitter(html, emitter) {
+        match token {
+            Token::StartTag(tag) => tree.begin(&String::from_utf8_lossy(&tag.name), tag.self_closing),
+            Token::EndTag(tag) => tree.end(&String::from_utf8_lossy(&tag.name)),
+            Token::String(text) => {
+                let span = text.span.start..text.span.end;
+                tree.last().add(as_written(html, &span).unwrap_or(&text.value), span);
+            }
+            Token::Comment(text) => tree.last().add(&text.value, text.span.start..text.span.end),
+            Token::Doctype(_) | Token::Error(_) => {}
+        }
+    }
+    tree.elements
+}
+
+/// A text without entities as it stands in the source: the reader makes one line break of two characters.
+fn as_written<'h>(html: &'h str, span: &Range<usize>) -> Option<&'h [u8]> {
+    html.as_bytes().get(span.clone()).filter(|text| !text.contains(&b'&'))
+}
+
+struct Tree {
+    elements: Vec<Element>,
+    /// The elements that have not ended; the document never does.
+    open: Vec<usize>,
+}
+
+impl Tree {
+    fn begin(&mut self, name: &str, ends: bool) {
+        self.elements.push(Element { name: name.to_owned(), depth: self.open.len(), ..Element::default() });
+        if !ends && !VOID.contains(&name) {
+            self.open.push(self.elements.len() - 1);
+        }
+    }
+
+    fn end(&mut self, name: &str) {
+        let found = self.open.iter().rposition(|&open| open > 0 && self.elements[open].name == name);
+        if let Some(at) = found {
+            self.open.truncate(at);
+        }
+    }
+
+    fn last(&mut self) -> &mut Element {
+        let last = self.open.last().copied().unwrap_or(0);
+        &mut self.elements[last]
+    }
+}
+
+/// The body and what is in it; everything, if there is no body.
+fn body(elements: Vec<Element>) -> Vec<Element> {
+    let Some(at) = elements.iter().position(|element| element.name == "body") else { return elements };
+    let depth = elements[at].depth;
+    let inside = elements.iter().skip(at + 1).take_while(|element| element.depth > depth).count();
+    elements.into_iter().skip(at).take(inside + 1).collect()
+}
+
+/// What stands under the headings that are open.
+#[derive(Default)]
+struct Section {
+    texts: Vec<String>,
+    span: Option<Range<usize>>,
+}
+
+struct Run<'s, 't> {
+    sections: &'s Sections,
+    open: Vec<Heading>,
+    section: Section,
+    chunks: Vec<Chunk<'t>>,
+}
+
+struct Heading {
+    name: String,
+    text: String,
+    level: usize,
+    depth: usize,
+}
+
+impl Run<'_, '_> {
+    fn element(&mut self, element: Element) {
+        let Some(span) = element.span else { return };
+        let text = element.texts.join(" ");
+        if let Some(level) = self.sections.levels.iter().find(|level| level.tag == element.name) {
+            self.close();
+            self.open.retain(|open| open.level < level.level);
+            self.open(Heading {
+                name: level.name.clone(),
+                text: text.clone(),
+                level: level.level,
+                depth: element.depth,
+            });
+            self.push(text, span);
+            return;
+        }
+        self.open.retain(|open| element.depth >= open.depth);
+        if self.sections.each_element {
+            self.push(text, span);
+        } else {
+            self.section.texts.push(text);
+            let start = self.section.span.as_ref().map_or(span.start, |known| known.start.min(span.start));
+            let end = self.section.span.as_ref().map_or(span.end, |known| known.end.max(span.end));
+            self.section.span = Some(start..end);
+        }
+    }
+
+    fn open(&mut self, heading: Heading) {
+        match self.open.iter_mut().find(|open| open.name == heading.name) {
+            Some(known) => *known = heading,
+            None => self.open.push(heading),
+        }
+    }
+
+    fn close(&mut self) {
+        let section = std::mem::take(&mut self.section);
+        if let Some(span) = section.span {
+            self.push(section.texts.join("  \n"), span);
+        }
+    }
+
+    fn push(&mut self, text: String, span: Range<usize>) {
+        let headings = self.open.iter().map(|open| (open.name.clone(), open.text.clone())).collect();
+        self.chunks.push(Chunk { text: text.into(), span: Some(span), headings });
+    }
+}

@@ -1,0 +1,218 @@
+//! JSON in parts that are JSON again, each value at its own path.
+
+use serde_json::{Map, Value};
+
+use super::parameters::{Kind, Parameter, Parameters};
+use super::{Chunk, Embed, Refusal, Split, Splitter};
+
+/// The row.
+pub const JSON: Splitter = Splitter {
+    name: "json",
+    summary: "parts of a JSON object, each with the paths to what it holds; sizes are those of Python's json.dumps",
+    parameters: &[
+        Parameter {
+            name: "max_chunk_size",
+            kind: Kind::Integer,
+            default: "2000",
+            summary: "how long a part may be, where values allow it",
+        },
+        Parameter {
+            name: "min_chunk_size",
+            kind: Kind::Integer,
+            default: "null",
+            summary: "how long a part must be before a new one begins; 200 less than the most, at least 50",
+        },
+        Parameter {
+            name: "convert_lists",
+            kind: Kind::Flag,
+            default: "false",
+            summary: "whether lists are taken apart too, as objects with numbers for keys",
+        },
+    ],
+    build: |parameters| Ok(Box::new(Parts::new(parameters))),
+};
+
+struct Parts {
+    most: i64,
+    least: i64,
+    convert_lists: bool,
+}
+
+impl Parts {
+    fn new(parameters: &Parameters) -> Self {
+        let most = parameters.integer("max_chunk_size");
+        let least = parameters.optional_integer("min_chunk_size").unwrap_or((most - 200).max(50));
+        Parts { most, least, convert_lists: parameters.flag("convert_lists") }
+    }
+
+    /// Puts what is in `value` into the last part, or into new ones.
+    fn add(&self, value: Value, path: &mut Vec<String>, parts: &mut Vec<Part>) {
+        match value {
+            Value::Object(members) if !members.is_empty() => {
+                for (key, value) in members {
+                    self.add_member(key, value, path, parts);
+                }
+            }
+            leaf if !path.is_empty() => last(parts).set(path, leaf),
+            _ => {}
+        }
+    }
+
+    fn add_member(&self, key: String, value: Value, path: &mut Vec<String>, parts: &mut Vec<Part>) {
+        let full = last(parts).size();
+        let size = 2 + text_size(&key) + 2 + size(&value);
+        path.push(key);
+        if size < self.most - full {
+            last(parts).set(path, value);
+        } else {
+            if full >= self.least {
+                parts.push(Part::default());
+            }
+            self.add(value, path, parts);
+        }
+        path.pop();
+    }
+}
+
+impl Split for Parts {
+    fn split<'t>(&self, text: &'t str, _: &Embed<'_>) -> Result<Vec<Chunk<'t>>, Refusal> {
+        let value: Value = serde_json::from_str(text).map_err(|error| Refusal::text(format!("not JSON: {error}")))?;
+        let value = if self.convert_lists { without_lists(value) } else { value };
+        if !value.is_object() && !value.is_null() {
+            let hint = if value.is_array() { "; convert_lists takes lists too" } else { "" };
+            return Err(Refusal::text(format!("the JSON must be an object{hint}")));
+        }
+        let mut parts = vec![Part::default()];
+        self.add(value, &mut Vec::new(), &mut parts);
+        parts.pop_if(|last| last.members.is_empty());
+        Ok(parts.iter().map(|part| Chunk::made(dumps(&Value::Object(part.members.clone())), None)).collect())
+    }
+}
+
+/// An object that grows.
+#[derive(Default)]
+struct Part {
+    members: Map<String, Value>,
+}
+
+impl Part {
+    fn size(&self) -> i64 {
+        object_size(&self.members)
+    }
+
+    fn set(&mut self, path: &[String], value: Value) {
+        let Some((key, above)) = path.split_last() else { return };
+        let mut members = &mut self.members;
+        for key in above {
+            let inner = members.entry(key.clone()).or_insert_with(|| Value::Object(Map::new()));
+            if !inner.is_object() {
+                *inner = Value::Object(Map::new());
+            }
+            let Value::Object(inner) = inner else { return };
+            members = inner;
+        }
+        members.insert(key.clone(), value);
+    }
+}
+
+#[expect(clippy::expect_used, reason = "there is always a first part")]
+fn last(parts: &mut [Part]) -> &mut Part {
+    parts.last_mut().expect("a part")
+}
+
+fn without_lists(value: Value) -> Value {
+    match value {
+        Value::Object(members) => members.into_iter().map(|(key, value)| (key, without_lists(value))).collect(),
+        Value::Array(items) => {
+            items.into_iter().enumerate().map(|(at, item)| (at.to_string(), without_lists(item))).collect()
+        }
+        leaf => leaf,
+    }
+}
+
+/// The length of a value as Python's `json.dumps` writes it in ASCII.
+fn size(value: &Value) -> i64 {
+    match value {
+        Value::Object(members) => object_size(members),
+        Value::Array(items) => 2 + items.iter().map(size).sum::<i64>() + 2 * (items.len() as i64 - 1).max(0),
+        Value::String(text) => text_size(text),
+        leaf => dumps(leaf).len() as i64,
+    }
+}
+
+fn object_size(members: &Map<String, Value>) -> i64 {
+    let inside: i64 = members.iter().map(|(key, value)| text_size(key) + 2 + size(value)).sum();
+    2 + inside + 2 * (members.len() as i64 - 1).max(0)
+}
+
+fn text_size(text: &str) -> i64 {
+    let of = |c: char| match c {
+        '"' | '\\' | '\n' | '\r' | '\t' | '\u{8}' | '\u{c}' => 2,
+        ' '..='~' => 1,
+        '\u{10000}'.. => 12,
+        _ => 6,
+    };
+    2 + text.chars().map(of).sum::<i64>()
+}
+
+/// A value as Python's `json.dumps` writes it with `ensure_ascii` off: blanks after commas and colons.
+fn dumps(value: &Value) -> String {
+    let mut out = String::new();
+    write(value, &mut out);
+    out
+}
+
+fn write(value: &Value, out: &mut String) {
+    match value {
+        Value::Object(members) => list(out, ['{', '}'], members, |(key, value), out| {
+            write_text(key, out);
+            out.push_str(": ");
+            write(value, out);
+        }),
+        Value::Array(items) => list(out, ['[', ']'], items, write),
+        Value::String(text) => write_text(text, out),
+        Value::Number(number) if number.is_f64() => out.push_str(&float(number.as_f64().unwrap_or(0.0))),
+        leaf => out.push_str(&leaf.to_string()),
+    }
+}
+
+fn list<T>(out: &mut String, ends: [char; 2], items: impl IntoIterator<Item = T>, write: impl Fn(T, &mut String)) {
+    out.push(ends[0]);
+    for (at, item) in items.into_iter().enumerate() {
+        if at > 0 {
+            out.push_str(", ");
+        }
+        write(item, out);
+    }
+    out.push(ends[1]);
+}
+
+fn write_text(text: &str, out: &mut String) {
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            '\u{8}' => out.push_str("\\b"),
+            '\u{c}' => out.push_str("\\f"),
+            '\0'..'\u{20}' => out.push_str(&format!("\\u{:04x}", c as u32)),
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+}
+
+/// A number as Python's `repr` writes it: an exponent below 1e-4 and from 1e16 on, else at least one decimal.
+fn float(number: f64) -> String {
+    let size = number.abs();
+    if size != 0.0 && !(1e-4..1e16).contains(&size) {
+        let text = format!("{number:e}");
+        let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+        let (sign, exponent) = exponent.strip_prefix('-').map_or(('+', exponent), |exponent| ('-', exponent));
+        return format!("{digits}e{sign}{exponent:0>2}");
+    }
+    format!("{number:?}")
+}

@@ -1,0 +1,100 @@
+//! How long a text is, in the unit that a splitter counts in.
+
+use std::sync::OnceLock;
+
+use tiktoken_rs::CoreBPE;
+
+/// A unit of length.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Length {
+    /// Unicode code points.
+    Chars,
+    /// Bytes of UTF-8.
+    Utf8Bytes,
+    /// Units of UTF-16.
+    Utf16Units,
+    /// What white space separates.
+    Words,
+    /// Tokens of a vocabulary.
+    Tokens(Encoding),
+}
+
+/// A vocabulary of tokens, by the name that its makers gave it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Encoding {
+    /// About 100,000 tokens.
+    Cl100k,
+    /// About 200,000 tokens.
+    O200k,
+}
+
+/// The names of the units. `tokens` is `cl100k_base`.
+pub const LENGTHS: &[&str] = &["chars", "utf8_bytes", "utf16_units", "words", "tokens", "cl100k_base", "o200k_base"];
+
+/// The names of the vocabularies.
+pub const ENCODINGS: &[&str] = &["cl100k_base", "o200k_base"];
+
+impl Length {
+    /// The unit of a name of [`LENGTHS`].
+    pub fn of_name(name: &str) -> Length {
+        match name {
+            "utf8_bytes" => Length::Utf8Bytes,
+            "utf16_units" => Length::Utf16Units,
+            "words" => Length::Words,
+            "tokens" | "cl100k_base" => Length::Tokens(Encoding::Cl100k),
+            "o200k_base" => Length::Tokens(Encoding::O200k),
+            _ => Length::Chars,
+        }
+    }
+
+    /// The same unit, or one that gives the same numbers sooner for parts of this text.
+    pub fn for_text(self, text: &str) -> Length {
+        match self {
+            Length::Chars | Length::Utf16Units if text.is_ascii() => Length::Utf8Bytes,
+            other => other,
+        }
+    }
+
+    /// How long a text is.
+    pub fn of(self, text: &str) -> usize {
+        match self {
+            Length::Chars => text.chars().count(),
+            Length::Utf8Bytes => text.len(),
+            Length::Utf16Units => text.encode_utf16().count(),
+            Length::Words => words(text),
+            Length::Tokens(encoding) => encoding.tokens().encode_ordinary(text).len(),
+        }
+    }
+}
+
+impl Encoding {
+    /// The vocabulary of a name of [`ENCODINGS`].
+    pub fn of_name(name: &str) -> Encoding {
+        if name == "o200k_base" { Encoding::O200k } else { Encoding::Cl100k }
+    }
+
+    /// The vocabulary, which is unpacked at its first use.
+    pub fn tokens(self) -> &'static CoreBPE {
+        static CL100K: OnceLock<CoreBPE> = OnceLock::new();
+        static O200K: OnceLock<CoreBPE> = OnceLock::new();
+        match self {
+            Encoding::Cl100k => CL100K.get_or_init(|| shipped(tiktoken_rs::cl100k_base())),
+            Encoding::O200k => O200K.get_or_init(|| shipped(tiktoken_rs::o200k_base())),
+        }
+    }
+}
+
+/// The vocabularies are part of the program, so that one that cannot be read is a fault of the build.
+#[expect(clippy::expect_used, reason = "data that is compiled in")]
+fn shipped<E: std::fmt::Debug>(vocabulary: Result<CoreBPE, E>) -> CoreBPE {
+    vocabulary.expect("a vocabulary that is compiled in")
+}
+
+/// White space as Python sees it: Unicode's, and the four separators of ASCII.
+pub fn is_space(c: char) -> bool {
+    c.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&c)
+}
+
+fn words(text: &str) -> usize {
+    text.split(is_space).filter(|word| !word.is_empty()).count()
+}

@@ -1,0 +1,72 @@
+//! The splitter and the ranking corpora, whose answers well-known software computed.
+
+use pidq_pipeline::conformance::answer;
+use serde_json::Value;
+
+/// What a case tells of itself, and is not computed.
+const GIVEN: &[&str] = &[
+    "id",
+    "group",
+    "splitter",
+    "params",
+    "text",
+    "embeddings",
+    "kind",
+    "k1",
+    "b",
+    "idf",
+    "tf",
+    "docs",
+    "query",
+    "k",
+    "weights",
+    "lists",
+    "qrels",
+    "run",
+    "langchain_start_index",
+    "quirk",
+];
+
+#[test]
+fn splitters() {
+    check("splitter.json");
+}
+
+#[test]
+fn rankings() {
+    check("ranking.json");
+}
+
+fn check(file: &str) {
+    let path = format!("{}/tests/data/{file}", env!("CARGO_MANIFEST_DIR"));
+    let corpus: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let cases = corpus["cases"].as_array().unwrap();
+    let wrong: Vec<String> = cases.iter().filter_map(wrong).collect();
+    assert!(wrong.is_empty(), "{} of {} cases:\n{}", wrong.len(), cases.len(), wrong[..wrong.len().min(20)].join("\n"));
+}
+
+/// What is wrong with the answer to a case.
+fn wrong(case: &Value) -> Option<String> {
+    let mut expected = case.as_object().unwrap().clone();
+    let mut asked = expected.clone();
+    asked.retain(|member, _| GIVEN.contains(&member.as_str()));
+    expected.retain(|member, _| !GIVEN.contains(&member.as_str()));
+    let got = answer(&Value::Object(asked).to_string());
+    if expected.contains_key("error") {
+        return got.get("error").is_none().then(|| format!("{}: was not refused: {got}", case["id"]));
+    }
+    let missing = expected.iter().find(|(member, value)| !alike(&got["ok"][member.as_str()], value));
+    missing.map(|(member, value)| {
+        format!("{} {member}:\n  wants {value}\n  has   {}{}", case["id"], got["ok"][member.as_str()], got["error"])
+    })
+}
+
+/// Equal, but for the last digits of numbers that are not whole.
+fn alike(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Number(a), Value::Number(b)) => (a.as_f64().unwrap() - b.as_f64().unwrap()).abs() < 1e-4,
+        (Value::Array(a), Value::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| alike(a, b)),
+        (Value::Object(a), Value::Object(b)) => b.iter().all(|(key, b)| a.get(key).is_some_and(|a| alike(a, b))),
+        _ => a == b,
+    }
+}
