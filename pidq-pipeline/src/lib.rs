@@ -3,5 +3,24 @@
 #![forbid(unsafe_code)]
 
 pub mod conformance;
+pub mod keys;
 pub mod ranking;
+pub mod records;
 pub mod splitter;
+pub mod store;
+
+mod catalogue;
+mod documents;
+mod limits;
+mod opening;
+mod pipelines;
+mod platform;
+mod problems;
+mod routes;
+mod settings;
+mod tokens;
+
+pub use opening::{OpenError, open};
+pub use platform::{Bell, Limits, Platform};
+pub use routes::ROUTES;
+pub use settings::SETTINGS;

@@ -19,6 +19,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
 
+use pidq_http::auth::Moment;
+
 use crate::door::Draft;
 
 pub use error::{Error, Fault, Result};
@@ -314,23 +316,8 @@ impl Timestamp {
 
     /// RFC 3339 in UTC, such as `2026-11-21T08:00:00.000Z`.
     pub fn to_rfc3339(self) -> String {
-        let (days, milliseconds) = (self.0 / 86_400_000, self.0 % 86_400_000);
-        let (year, month, day) = civil(days);
-        let (seconds, rest) = (milliseconds / 1000, milliseconds % 1000);
-        let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
-        format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{rest:03}Z")
+        Moment(i64::try_from(self.0).unwrap_or(i64::MAX)).to_rfc3339()
     }
-}
-
-/// Year, month and day of a day since 1970, by eras of 400 years that begin in March.
-fn civil(days: u64) -> (u64, u64, u64) {
-    let days = days + 719_468;
-    let (era, day) = (days / 146_097, days % 146_097);
-    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
-    let day = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * day + 2) / 153;
-    let (day, month) = (day - (153 * month + 2) / 5 + 1, if month < 10 { month + 3 } else { month - 9 });
-    (era * 400 + year + u64::from(month <= 2), month, day)
 }
 
 /// What a look at everything found.

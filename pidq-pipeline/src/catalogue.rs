@@ -1,0 +1,58 @@
+//! What can be chosen: embedding models and text splitters.
+
+use pidq_http::{Problem, Response};
+use serde_json::{Map, Value, json};
+
+use crate::problems::unprocessable;
+use crate::splitter::{SPLITTERS, Splitter};
+
+/// What a pipeline is told of a model.
+pub(crate) struct Model {
+    pub name: &'static str,
+    pub dimensions: usize,
+    pub summary: &'static str,
+}
+
+const MODELS: &[Model] = &[Model {
+    name: "hash-512",
+    dimensions: 512,
+    summary: "words and parts of words, hashed: works everywhere, and knows no synonyms",
+}];
+
+/// The model of a name.
+pub(crate) fn model(name: &str) -> Result<&'static Model, Problem> {
+    let names: Vec<&str> = MODELS.iter().map(|model| model.name).collect();
+    let unknown = || {
+        let problem = unprocessable("unknown-embedding-model", "/embedding_model", "There is no such embedding model.");
+        problem.with("allowed", names.clone())
+    };
+    MODELS.iter().find(|model| model.name == name).ok_or_else(unknown)
+}
+
+/// 422 for a splitter that there is not.
+pub(crate) fn unknown_splitter() -> Problem {
+    let names: Vec<&str> = SPLITTERS.iter().map(|splitter| splitter.name).collect();
+    unprocessable("unknown-text-splitter", "/text_splitter", "There is no such text splitter.").with("allowed", names)
+}
+
+/// `GET /api/embedding-models`.
+pub(crate) fn models() -> Result<Response, Problem> {
+    let shown = MODELS
+        .iter()
+        .map(|model| json!({"name": model.name, "dimensions": model.dimensions, "summary": model.summary}));
+    Response::json(&json!({"data": shown.collect::<Vec<_>>()}))
+}
+
+/// `GET /api/text-splitters`.
+pub(crate) fn splitters() -> Result<Response, Problem> {
+    Response::json(&json!({"data": SPLITTERS.iter().map(splitter).collect::<Vec<_>>()}))
+}
+
+fn splitter(splitter: &Splitter) -> Value {
+    let parameters = splitter.parameters.iter().map(|parameter| {
+        let default: Value = serde_json::from_str(parameter.default).unwrap_or(Value::Null);
+        let about = json!({"default": default, "kind": parameter.kind.says(), "summary": parameter.summary});
+        (parameter.name.to_owned(), about)
+    });
+    json!({"name": splitter.name, "summary": splitter.summary, "parameters": parameters.collect::<Map<_, _>>()})
+}

@@ -1,0 +1,194 @@
+//! `/api/pipelines/{pipeline_id}/documents`: what pipelines hold.
+
+mod upload;
+
+use std::sync::Arc;
+
+use pidq_http::{Problem, Request, Response, StatusCode, header};
+use serde_json::{Map, Value, json};
+
+use crate::keys::{ApiKey, Verb};
+use crate::pipelines::{self, known_members, must};
+use crate::platform::Platform;
+use crate::problems::{stored, validation};
+use crate::records::{Document, Pipeline, Status};
+use crate::store::{Change, Listed};
+
+pub(crate) use upload::create;
+
+/// `GET /api/pipelines/{pipeline_id}/documents`.
+pub(crate) async fn list(platform: &Arc<Platform>, request: Request) -> Result<Response, Problem> {
+    let (pipeline, key) = pipelines::of(platform, &request).await?;
+    let query = request.query()?;
+    let listed = Listed {
+        classification: query.one("classification")?,
+        status: query.one("status")?.map(status).transpose()?,
+        filename: query.one("filename")?,
+        external_id: query.one("external_id")?,
+    };
+    if let Some(label) = listed.classification {
+        must(&key, &pipeline, label, Verb::Read)?;
+    }
+    let list = format!("documents/{}", pipeline.id);
+    let page = platform.cursors.page(&request, &list, 50, 200)?;
+    let (shown, next) = page_of(platform, &pipeline, &key, listed, page).await?;
+    let next = next.map(|last| platform.cursors.seal(&list, &last));
+    let response = Response::json(&json!({"data": shown, "next_cursor": next}))?;
+    Ok(match next {
+        Some(next) => response.next_page(&request, &next),
+        None => response,
+    })
+}
+
+/// Documents that a key sees, and the last one if there are more.
+async fn page_of(
+    platform: &Platform,
+    pipeline: &Pipeline,
+    key: &ApiKey,
+    listed: Listed<'_>,
+    page: pidq_http::Page,
+) -> Result<(Vec<Value>, Option<String>), Problem> {
+    let mut after = page.after.unwrap_or_default();
+    let mut shown = Vec::new();
+    loop {
+        let some = platform.store.documents(&pipeline.id, listed, &after, page.limit + 1).await.map_err(stored)?;
+        let is_last = some.len() <= page.limit;
+        for document in some {
+            if key.may(&pipeline.id, &document.classification, Verb::Read) {
+                if shown.len() == page.limit {
+                    return Ok((shown, Some(after)));
+                }
+                shown.push(document.show());
+            }
+            after = document.id;
+        }
+        if is_last {
+            return Ok((shown, None));
+        }
+    }
+}
+
+fn status(word: &str) -> Result<Status, Problem> {
+    Status::of_word(word).ok_or_else(|| {
+        let all: Vec<&str> = Status::ALL.iter().map(|status| status.word()).collect();
+        Problem::bad_request("invalid-parameter", "`status` is no status of documents.")
+            .with("parameter", "status")
+            .with("allowed", all)
+    })
+}
+
+/// `GET /api/pipelines/{pipeline_id}/documents/{document_id}`.
+pub(crate) async fn fetch(platform: &Arc<Platform>, request: Request) -> Result<Response, Problem> {
+    let (_, _, document) = of(platform, &request, Verb::Read).await?;
+    shown(&document)
+}
+
+/// `GET …/content`: the bytes as they came. Never shown in the page of a browser.
+pub(crate) async fn content(platform: &Arc<Platform>, request: Request) -> Result<Response, Problem> {
+    let (_, _, document) = of(platform, &request, Verb::Read).await?;
+    let tag = format!("{}-{}", document.revision, &document.sha256[..16.min(document.sha256.len())]);
+    if request.head.knows(&tag) {
+        return Ok(Response::ok("application/octet-stream", "").etag(tag));
+    }
+    let bytes = platform.store.content(&document.id, document.revision).await.map_err(stored)?.ok_or_else(not_found)?;
+    let name = pidq_http::percent_encode(&document.filename);
+    Ok(Response::ok("application/octet-stream", bytes)
+        .header(header::CONTENT_DISPOSITION, format!("attachment; filename*=UTF-8''{name}"))
+        .etag(tag))
+}
+
+/// `GET …/text`: what was read of it.
+pub(crate) async fn text(platform: &Arc<Platform>, request: Request) -> Result<Response, Problem> {
+    let (_, _, document) = of(platform, &request, Verb::Read).await?;
+    let revision = document.searchable_revision.ok_or_else(not_read)?;
+    let (text, _) = platform.store.extracted(&document.id, revision).await.map_err(stored)?.ok_or_else(not_read)?;
+    Ok(Response::ok("text/plain; charset=utf-8", text))
+}
+
+fn not_read() -> Problem {
+    Problem::new(StatusCode::CONFLICT, "document-busy")
+        .detail("The document has not been read yet. Wait until it is ready.")
+}
+
+/// `PATCH …`: another label, other metadata, another file name.
+pub(crate) async fn change(platform: &Arc<Platform>, mut request: Request) -> Result<Response, Problem> {
+    let (pipeline, key, document) = of(platform, &request, Verb::Write).await?;
+    request.head.precondition(Some(&document.etag()))?;
+    let patch: Map<String, Value> = request.object().await?;
+    known_members(&patch, &["classification", "metadata", "filename"])?;
+    let text = |member: &str| match patch.get(member) {
+        None => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text.as_str())),
+        Some(_) => Err(validation(&format!("/{member}"), "This must be a text.")),
+    };
+    let (classification, filename) = (text("classification")?, text("filename")?);
+    if let Some(label) = classification {
+        must(&key, &pipeline, label, Verb::Write)?;
+    }
+    let metadata = patch.get("metadata").map(|patch| merged(&document.metadata, patch)).transpose()?;
+    let change = Change { classification, filename, metadata: metadata.as_ref() };
+    platform.store.change_document(&document, change).await.map_err(stored)?;
+    shown(&again(platform, &document).await?)
+}
+
+fn merged(now: &Map<String, Value>, patch: &Value) -> Result<Map<String, Value>, Problem> {
+    let mut merged = Value::Object(now.clone());
+    pipelines::merge(&mut merged, patch);
+    match merged {
+        Value::Object(members) => upload::small(members),
+        _ => Err(validation("/metadata", "Metadata are an object.")),
+    }
+}
+
+/// `POST …/retry`: reads it again from the start.
+pub(crate) async fn retry(platform: &Arc<Platform>, request: Request) -> Result<Response, Problem> {
+    let (_, _, document) = of(platform, &request, Verb::Write).await?;
+    if !document.status.is_terminal() {
+        let problem = Problem::new(StatusCode::CONFLICT, "document-busy");
+        return Err(problem.detail("The document is being read. Wait, or cancel it first."));
+    }
+    platform.store.read_again(&document).await.map_err(stored)?;
+    platform.bell.ring();
+    shown(&again(platform, &document).await?).map(|response| response.status(StatusCode::ACCEPTED))
+}
+
+/// `POST …/cancel`: ends the work on it. What was ready before stays so.
+pub(crate) async fn cancel(platform: &Arc<Platform>, request: Request) -> Result<Response, Problem> {
+    let (_, _, document) = of(platform, &request, Verb::Write).await?;
+    platform.store.cancel_document(&document).await.map_err(stored)?;
+    shown(&again(platform, &document).await?)
+}
+
+/// `DELETE …`: gone from every index and table.
+pub(crate) async fn delete(platform: &Arc<Platform>, request: Request) -> Result<Response, Problem> {
+    let (pipeline, _, document) = of(platform, &request, Verb::Write).await?;
+    request.head.precondition(Some(&document.etag()))?;
+    match platform.store.delete_document(&pipeline.id, &document.id).await.map_err(stored)? {
+        true => Ok(Response::empty(StatusCode::NO_CONTENT)),
+        false => Err(not_found()),
+    }
+}
+
+/// The document that a request names, if it exists for whoever asks.
+async fn of(platform: &Platform, request: &Request, verb: Verb) -> Result<(Pipeline, ApiKey, Document), Problem> {
+    let (pipeline, key) = pipelines::of(platform, request).await?;
+    let found = platform.store.document(&pipeline.id, request.path("document_id")?).await.map_err(stored)?;
+    let document = found.filter(|document| document.status != Status::Deleting).ok_or_else(not_found)?;
+    if !key.may(&pipeline.id, &document.classification, Verb::Read) {
+        return Err(not_found());
+    }
+    must(&key, &pipeline, &document.classification, verb)?;
+    Ok((pipeline, key, document))
+}
+
+async fn again(platform: &Platform, document: &Document) -> Result<Document, Problem> {
+    platform.store.document(&document.pipeline_id, &document.id).await.map_err(stored)?.ok_or_else(not_found)
+}
+
+fn shown(document: &Document) -> Result<Response, Problem> {
+    Ok(Response::json(&document.show())?.etag(document.etag()))
+}
+
+fn not_found() -> Problem {
+    Problem::not_found("document-not-found").detail("There is no such document.")
+}

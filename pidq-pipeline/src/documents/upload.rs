@@ -1,0 +1,188 @@
+//! A document that is sent: the parts of its form, in any order.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use pidq_http::{MultipartLimits, Part, Problem, Request, Response, StatusCode};
+use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
+
+use crate::keys::Verb;
+use crate::pipelines::{self, must};
+use crate::platform::Platform;
+use crate::problems::{stored, unprocessable, validation};
+use crate::records::Document;
+use crate::store::NewDocument;
+
+/// The most bytes of metadata.
+const METADATA: usize = 16 << 10;
+/// The longest wait for a document, in seconds.
+const LONGEST_WAIT: u64 = 300;
+/// How often a waiting request looks.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+
+/// What a form says.
+#[derive(Default)]
+struct Form {
+    file: Option<File>,
+    classification: Option<String>,
+    external_id: Option<String>,
+    filename: Option<String>,
+    sha256: Option<String>,
+    metadata: Map<String, Value>,
+}
+
+struct File {
+    name: Option<String>,
+    media: Option<String>,
+    bytes: Vec<u8>,
+}
+
+/// `POST /api/pipelines/{pipeline_id}/documents`.
+pub(crate) async fn create(platform: &Arc<Platform>, mut request: Request) -> Result<Response, Problem> {
+    let (pipeline, key) = pipelines::of(platform, &request).await?;
+    let wait = request.query()?.parsed::<u64>("wait")?.unwrap_or(0).min(LONGEST_WAIT);
+    let form = read(&mut request, platform.limits.upload).await?;
+    let label = form.classification.as_deref().ok_or_else(|| missing("classification"))?.trim();
+    must(&key, &pipeline, label, Verb::Write)?;
+    let file = form.file.as_ref().ok_or_else(|| missing("file"))?;
+    let sha256 = digest(file, form.sha256.as_deref())?;
+    let new = NewDocument {
+        pipeline_id: &pipeline.id,
+        classification: label,
+        external_id: form.external_id.as_deref(),
+        filename: &filename(form.filename.as_deref().or(file.name.as_deref())),
+        content_type: file.media.as_deref().unwrap_or("application/octet-stream"),
+        metadata: &form.metadata,
+        content: &file.bytes,
+        sha256: &sha256,
+    };
+    let (document, is_new) = platform.store.add_document(new).await.map_err(stored)?;
+    if is_new {
+        platform.bell.ring();
+    }
+    let document = wait_for(platform, document, Duration::from_secs(wait)).await?;
+    answer(&document, is_new)
+}
+
+/// 202, 201 if it is ready already, 200 if it was there before.
+fn answer(document: &Document, is_new: bool) -> Result<Response, Problem> {
+    let mut shown = document.show();
+    let status = match (is_new, document.status.is_terminal()) {
+        (false, _) => StatusCode::OK,
+        (true, true) => StatusCode::CREATED,
+        (true, false) => StatusCode::ACCEPTED,
+    };
+    if !is_new {
+        shown["duplicate"] = true.into();
+    }
+    let place = format!("/api/pipelines/{}/documents/{}", document.pipeline_id, document.id);
+    Ok(Response::json(&shown)?.created(place).status(status).etag(document.etag()))
+}
+
+/// The document as it is when it is ready, or when the time is over.
+async fn wait_for(platform: &Platform, mut document: Document, wait: Duration) -> Result<Document, Problem> {
+    let end = tokio::time::Instant::now() + wait;
+    while !document.status.is_terminal() && tokio::time::Instant::now() < end {
+        tokio::time::sleep(LOOK_EVERY).await;
+        match platform.store.document(&document.pipeline_id, &document.id).await.map_err(stored)? {
+            Some(now) => document = now,
+            None => break,
+        }
+    }
+    Ok(document)
+}
+
+async fn read(request: &mut Request, limit: u64) -> Result<Form, Problem> {
+    let limits = MultipartLimits { headers: 16 << 10, ..MultipartLimits::default() };
+    let mut parts = request.multipart(limits)?;
+    let mut form = Form::default();
+    while let Some(part) = parts.next().await? {
+        let name = part.name().to_owned();
+        match name.as_str() {
+            "file" => once(&mut form.file, "file", file(part, limit).await?)?,
+            "classification" => once(&mut form.classification, "classification", part.text().await?)?,
+            "external_id" => once(&mut form.external_id, "external_id", external_id(part.text().await?)?)?,
+            "filename" => once(&mut form.filename, "filename", part.text().await?)?,
+            "sha256" => once(&mut form.sha256, "sha256", part.text().await?)?,
+            "metadata" => form.metadata = metadata(&part.text().await?)?,
+            _ => return Err(unknown(&name)),
+        }
+    }
+    Ok(form)
+}
+
+fn once<T>(place: &mut Option<T>, name: &str, value: T) -> Result<(), Problem> {
+    match place.replace(value) {
+        None => Ok(()),
+        Some(_) => Err(validation(&format!("/{name}"), "There is more than one part of this name.")),
+    }
+}
+
+fn unknown(name: &str) -> Problem {
+    let known = vec!["file", "classification", "external_id", "metadata", "filename", "sha256"];
+    unprocessable("unknown-field", &format!("/{name}"), "There is no such part.").with("allowed", known)
+}
+
+fn missing(name: &str) -> Problem {
+    unprocessable("missing-part", &format!("/{name}"), &format!("The form has no part {name:?}."))
+}
+
+async fn file(mut part: Part, limit: u64) -> Result<File, Problem> {
+    let (name, media) = (part.file_name().map(str::to_owned), part.content_type().map(str::to_owned));
+    let mut bytes = Vec::new();
+    while let Some(chunk) = part.chunk().await? {
+        if (bytes.len() + chunk.len()) as u64 > limit {
+            return Err(Problem::too_large("payload-too-large", limit).with("part", "file"));
+        }
+        bytes.extend_from_slice(&chunk);
+    }
+    if bytes.is_empty() {
+        return Err(validation("/file", "The file is empty."));
+    }
+    Ok(File { name, media, bytes })
+}
+
+fn external_id(text: String) -> Result<String, Problem> {
+    match text.chars().count() {
+        1..=256 => Ok(text),
+        _ => Err(validation("/external_id", "An external id has 1 to 256 characters.")),
+    }
+}
+
+fn metadata(text: &str) -> Result<Map<String, Value>, Problem> {
+    match serde_json::from_str(text) {
+        Ok(Value::Object(members)) => small(members),
+        _ => Err(validation("/metadata", "Metadata are a JSON object.")),
+    }
+}
+
+/// Metadata that are not too large.
+pub(super) fn small(members: Map<String, Value>) -> Result<Map<String, Value>, Problem> {
+    let size = Value::Object(members.clone()).to_string().len();
+    if size > METADATA {
+        return Err(validation(
+            "/metadata",
+            &format!("Metadata have at most {METADATA} bytes, and these have {size}."),
+        ));
+    }
+    Ok(members)
+}
+
+/// The last part of what the caller calls the file, without what no file name has.
+fn filename(given: Option<&str>) -> String {
+    let name = given.unwrap_or_default().rsplit(['/', '\\']).next().unwrap_or_default();
+    let name: String = name.chars().filter(|c| !c.is_control()).take(255).collect();
+    let name = name.trim();
+    if name.is_empty() || name == "." || name == ".." { "document".to_owned() } else { name.to_owned() }
+}
+
+fn digest(file: &File, promised: Option<&str>) -> Result<String, Problem> {
+    let digest: String = Sha256::digest(&file.bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+    match promised {
+        Some(promised) if !promised.trim().eq_ignore_ascii_case(&digest) => {
+            Err(validation("/sha256", "The file has another SHA-256: it was damaged on its way. Send it again."))
+        }
+        _ => Ok(digest),
+    }
+}

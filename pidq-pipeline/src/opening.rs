@@ -1,0 +1,147 @@
+//! From settings to an app: the database, the master key, the limits.
+
+use std::fmt;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use pidq_http::auth::{GrantType, Identities, IdentityError, IdentityOptions, Moment, NewClient};
+use pidq_http::database::{Database, DatabaseError};
+use pidq_http::{App, Cursors, Floor, SettingError, Settings};
+
+use crate::platform::{Bell, Limits, Platform, TENANT, authenticate, ready};
+use crate::routes::ROUTES;
+use crate::store::{Store, StoreError};
+
+/// Why the platform cannot be opened, and what to do.
+#[derive(Debug)]
+pub enum OpenError {
+    /// A setting is wrong.
+    Setting(SettingError),
+    /// The database cannot be opened.
+    Store(StoreError),
+    /// The master key cannot be kept.
+    Accounts(IdentityError),
+    /// The file system does not let us.
+    Io(std::io::Error),
+}
+
+impl fmt::Display for OpenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            OpenError::Setting(error) => error.fmt(f),
+            OpenError::Store(error) => write!(f, "the database cannot be opened: {error}"),
+            OpenError::Accounts(error) => write!(f, "the master key cannot be kept: {error}"),
+            OpenError::Io(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for OpenError {}
+
+impl From<SettingError> for OpenError {
+    fn from(error: SettingError) -> OpenError {
+        OpenError::Setting(error)
+    }
+}
+
+impl From<StoreError> for OpenError {
+    fn from(error: StoreError) -> OpenError {
+        OpenError::Store(error)
+    }
+}
+
+impl From<DatabaseError> for OpenError {
+    fn from(error: DatabaseError) -> OpenError {
+        OpenError::Store(error.into())
+    }
+}
+
+impl From<IdentityError> for OpenError {
+    fn from(error: IdentityError) -> OpenError {
+        OpenError::Accounts(error)
+    }
+}
+
+impl From<std::io::Error> for OpenError {
+    fn from(error: std::io::Error) -> OpenError {
+        OpenError::Io(error)
+    }
+}
+
+/// Opens all that the settings name.
+///
+/// # Errors
+/// What cannot be opened, and why. Secrets are not in it.
+pub async fn open(settings: &Settings) -> Result<App<Platform>, OpenError> {
+    let database = database(settings).await?;
+    let platform = Platform {
+        identities: master(settings, &database).await?,
+        store: Store::open(database).await?,
+        cursors: cursors(settings)?,
+        limits: Limits {
+            upload: settings.size("PIDQ_UPLOAD_SIZE")?,
+            pipelines: settings.parsed("PIDQ_MAX_PIPELINES")?,
+        },
+        bell: Bell::default(),
+    };
+    let mut app = App::new("pidq-pipeline", env!("CARGO_PKG_VERSION"), platform, ROUTES);
+    app.authenticate = authenticate;
+    app.ready = ready;
+    Floor(settings).furnish(&mut app)?;
+    Ok(app)
+}
+
+/// The database that the settings name.
+async fn database(settings: &Settings) -> Result<Database, OpenError> {
+    if let Some(url) = settings.optional("PIDQ_DATABASE_URL")? {
+        return Ok(Database::open(url).await?);
+    }
+    let folder = settings.path("PIDQ_DATA_DIR")?.unwrap_or_else(|| PathBuf::from("data"));
+    Ok(Database::open(&format!("sqlite:{}", folder.join("pipeline.db").display())).await?)
+}
+
+/// The master key with its tokens; none on loopback, where nobody said one.
+async fn master(settings: &Settings, database: &Database) -> Result<Option<Identities>, OpenError> {
+    let Some(key) = settings.optional("PIDQ_APP_MASTER_KEY")? else {
+        let listens: Vec<SocketAddr> = settings.list("PIDQ_LISTEN")?;
+        return match listens.iter().find(|address| !address.ip().is_loopback()) {
+            Some(address) => {
+                let why = format!("without it everybody may do everything, and the platform listens on {address}");
+                Err(settings.wrong("PIDQ_APP_MASTER_KEY", &why).into())
+            }
+            None => Ok(None),
+        };
+    };
+    let secret = settings.secret("PIDQ_APP_MASTER_SECRET")?;
+    let Some(secret) = secret.filter(|secret| is_serious(secret.expose())) else {
+        return Err(settings
+            .wrong("PIDQ_APP_MASTER_SECRET", "it needs 32 characters or more that nobody guesses")
+            .into());
+    };
+    let identities = Identities::open(database.clone(), IdentityOptions::at("http://pidq-pipeline")).await?;
+    identities.delete_client(key).await.or_else(|error| match error {
+        IdentityError::Unknown(_) => Ok(()),
+        error => Err(error),
+    })?;
+    let client = NewClient {
+        id: Some(key),
+        title: "The master key",
+        tenant: Some(TENANT),
+        secret: Some(secret.expose()),
+        grant_types: &[GrantType::ClientCredentials],
+        scopes: &["read", "write"],
+    };
+    identities.create_client(client, Moment::now()).await?;
+    Ok(Some(identities))
+}
+
+/// Whether a secret is one, and not the word that stands in an example.
+fn is_serious(secret: &str) -> bool {
+    let word = secret.to_ascii_lowercase();
+    secret.len() >= 32 && !["changeme", "placeholder", "<", "example"].iter().any(|hint| word.contains(hint))
+}
+
+fn cursors(settings: &Settings) -> Result<Cursors, SettingError> {
+    let secret = settings.secret("PIDQ_APP_SECRET")?;
+    Ok(secret.map_or_else(Cursors::new, |secret| Cursors::from_key(secret.expose().as_bytes())))
+}

@@ -1,0 +1,271 @@
+//! `/api/pipelines`: collections of documents with their configuration.
+
+use std::sync::Arc;
+
+use pidq_http::{Problem, Request, Response, StatusCode};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use crate::catalogue;
+use crate::keys::{self, ApiKey, Verb};
+use crate::platform::Platform;
+use crate::problems::{refused, stored, unprocessable, validation};
+use crate::records::{Options, Pipeline};
+use crate::splitter;
+use crate::store::NewPipeline;
+
+/// The most labels of a pipeline.
+const LABELS: usize = 64;
+
+/// What a pipeline is made of.
+#[derive(Deserialize)]
+struct Wanted {
+    name: String,
+    embedding_model: String,
+    text_splitter: Value,
+    classifications: Vec<String>,
+    #[serde(flatten)]
+    options: Options,
+}
+
+/// `POST /api/pipelines`.
+pub(crate) async fn create(platform: &Arc<Platform>, mut request: Request) -> Result<Response, Problem> {
+    let body: Map<String, Value> = request.object().await?;
+    let key = keys::of(&request)?;
+    if !key.is_unrestricted() {
+        return Err(forbidden("This key reaches some pipelines only, and makes no new ones."));
+    }
+    let new = new_pipeline(body)?;
+    let pipeline = platform.store.create_pipeline(new).await.map_err(stored)?;
+    let shown = show(platform, &pipeline, &key).await?;
+    Ok(Response::json(&shown)?.created(format!("/api/pipelines/{}", pipeline.id)).etag(pipeline.etag()))
+}
+
+fn new_pipeline(body: Map<String, Value>) -> Result<NewPipeline, Problem> {
+    known_members(&body, MEMBERS)?;
+    let wanted: Wanted = serde_json::from_value(Value::Object(body)).map_err(|error| mistyped(&error))?;
+    let model = catalogue::model(&wanted.embedding_model)?;
+    let (text_splitter, splitter_parameters) = text_splitter(&wanted.text_splitter)?;
+    Ok(NewPipeline {
+        name: name(&wanted.name)?,
+        embedding_model: model.name.to_owned(),
+        embedding_dimensions: model.dimensions as i64,
+        text_splitter,
+        splitter_parameters,
+        classifications: labels(&wanted.classifications)?,
+        options: wanted.options,
+    })
+}
+
+const MEMBERS: &[&str] = &[
+    "name",
+    "embedding_model",
+    "text_splitter",
+    "classifications",
+    "description",
+    "metadata",
+    "retrieval",
+    "chunk_header",
+    "policies",
+];
+
+/// A member that is not known is a mistake that would otherwise go unseen.
+pub(crate) fn known_members(body: &Map<String, Value>, known: &[&str]) -> Result<(), Problem> {
+    match body.keys().find(|name| !known.contains(&name.as_str())) {
+        Some(name) => {
+            let problem = unprocessable("unknown-field", &format!("/{name}"), "There is no such member.");
+            Err(problem.with("allowed", known.to_vec()))
+        }
+        None => Ok(()),
+    }
+}
+
+fn mistyped(error: &serde_json::Error) -> Problem {
+    validation("", &pidq_http::sentence(&error.to_string()))
+}
+
+fn name(given: &str) -> Result<String, Problem> {
+    let name = given.trim();
+    match name.chars().count() {
+        1..=128 => Ok(name.to_owned()),
+        _ => Err(validation("/name", "A name has 1 to 128 characters.")),
+    }
+}
+
+/// The labels, each trimmed and once.
+fn labels(given: &[String]) -> Result<Vec<String>, Problem> {
+    if !(1..=LABELS).contains(&given.len()) {
+        return Err(validation("/classifications", &format!("There are 1 to {LABELS} classifications.")));
+    }
+    let mut labels: Vec<String> = Vec::with_capacity(given.len());
+    for (at, label) in given.iter().enumerate() {
+        let label = label.trim();
+        let pointer = format!("/classifications/{at}");
+        if !(1..=64).contains(&label.chars().count()) {
+            return Err(validation(&pointer, "A classification has 1 to 64 characters."));
+        }
+        if labels.iter().any(|known| known == label) {
+            return Err(validation(&pointer, "This classification is there already."));
+        }
+        labels.push(label.to_owned());
+    }
+    Ok(labels)
+}
+
+/// A splitter by its name, or an object with the name and parameters; with the defaults filled in.
+fn text_splitter(given: &Value) -> Result<(String, Map<String, Value>), Problem> {
+    let (name, mut parameters) = match given {
+        Value::String(name) => (name.clone(), Map::new()),
+        Value::Object(members) => {
+            let name = members.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
+            (name, members.clone())
+        }
+        _ => return Err(validation("/text_splitter", "A splitter is a name, or an object with a name.")),
+    };
+    parameters.remove("name");
+    let splitter = splitter::find(&name).ok_or_else(catalogue::unknown_splitter)?;
+    splitter.build(&parameters).map_err(|refusal| refused(&refusal))?;
+    let filled = splitter::Parameters::read(splitter.parameters, &parameters).map_err(|refusal| refused(&refusal))?;
+    Ok((name, filled.values().clone()))
+}
+
+/// `GET /api/pipelines`.
+pub(crate) async fn list(platform: &Arc<Platform>, request: Request) -> Result<Response, Problem> {
+    let key = keys::of(&request)?;
+    let page = platform.cursors.page(&request, "pipelines", 50, 200)?;
+    let query = request.query()?;
+    let name = query.one("name")?;
+    let mut shown = Vec::new();
+    let mut after = page.after.unwrap_or_default();
+    // Pipelines that a key does not see are passed over, so that a page is full if there are enough.
+    loop {
+        let some = platform.store.pipelines(&after, name, page.limit + 1).await.map_err(stored)?;
+        let last = some.len() <= page.limit;
+        for pipeline in some.iter().filter(|pipeline| key.labels(&pipeline.id, &[]).is_some()) {
+            if shown.len() == page.limit {
+                let next = platform.cursors.seal("pipelines", &after);
+                return Ok(Response::json(&json!({"data": shown, "next_cursor": next}))?.next_page(&request, &next));
+            }
+            shown.push(show(platform, pipeline, &key).await?);
+            after.clone_from(&pipeline.id);
+        }
+        match some.last() {
+            Some(end) if !last => after.clone_from(&end.id),
+            _ => return Response::json(&json!({"data": shown, "next_cursor": null})),
+        }
+    }
+}
+
+/// `GET /api/pipelines/{pipeline_id}`.
+pub(crate) async fn fetch(platform: &Arc<Platform>, request: Request) -> Result<Response, Problem> {
+    let (pipeline, key) = of(platform, &request).await?;
+    Ok(Response::json(&show(platform, &pipeline, &key).await?)?.etag(pipeline.etag()))
+}
+
+/// `PATCH /api/pipelines/{pipeline_id}`: a merge patch (RFC 7396).
+pub(crate) async fn change(platform: &Arc<Platform>, mut request: Request) -> Result<Response, Problem> {
+    let (pipeline, key) = of(platform, &request).await?;
+    request.head.precondition(Some(&pipeline.etag()))?;
+    let patch: Map<String, Value> = request.object().await?;
+    let changed = patched(&pipeline, &patch)?;
+    for label in pipeline.classifications.iter().filter(|label| !changed.classifications.contains(label)) {
+        if platform.store.is_label_used(&pipeline.id, label).await.map_err(stored)? {
+            let detail = format!("Documents have the classification {label:?}. Give them another one first.");
+            return Err(Problem::new(StatusCode::CONFLICT, "classification-in-use").detail(detail));
+        }
+    }
+    let changed = platform.store.update_pipeline(&changed).await.map_err(stored)?;
+    Ok(Response::json(&show(platform, &changed, &key).await?)?.etag(changed.etag()))
+}
+
+fn patched(pipeline: &Pipeline, patch: &Map<String, Value>) -> Result<Pipeline, Problem> {
+    known_members(patch, MEMBERS)?;
+    for (member, now) in [("embedding_model", &pipeline.embedding_model), ("text_splitter", &pipeline.text_splitter)] {
+        if patch.get(member).is_some_and(|wanted| wanted.as_str() != Some(now.as_str())) {
+            let detail = format!("Another {member} needs another index: POST /api/pipelines/{}/reindex.", pipeline.id);
+            return Err(Problem::new(StatusCode::CONFLICT, "reindex-required").detail(detail));
+        }
+    }
+    let mut options = serde_json::to_value(&pipeline.options).map_err(|_| Problem::internal())?;
+    let own = ["name", "embedding_model", "text_splitter", "classifications"];
+    let of_options = patch.iter().filter(|(member, _)| !own.contains(&member.as_str()));
+    merge(&mut options, &Value::Object(of_options.map(|(member, value)| (member.clone(), value.clone())).collect()));
+    let text = |member: &str| patch.get(member).and_then(Value::as_str);
+    Ok(Pipeline {
+        name: text("name").map_or_else(|| Ok(pipeline.name.clone()), name)?,
+        classifications: match patch.get("classifications") {
+            Some(given) => {
+                labels(&serde_json::from_value::<Vec<String>>(given.clone()).map_err(|error| mistyped(&error))?)?
+            }
+            None => pipeline.classifications.clone(),
+        },
+        options: serde_json::from_value(options).map_err(|error| mistyped(&error))?,
+        ..pipeline.clone()
+    })
+}
+
+/// RFC 7396: members are replaced, objects merged, and null removes.
+pub(crate) fn merge(target: &mut Value, patch: &Value) {
+    let Value::Object(patch) = patch else {
+        *target = patch.clone();
+        return;
+    };
+    if !target.is_object() {
+        *target = Value::Object(Map::new());
+    }
+    let Value::Object(target) = target else { return };
+    for (member, value) in patch {
+        match value {
+            Value::Null => drop(target.shift_remove(member)),
+            value => merge(target.entry(member.clone()).or_insert(Value::Null), value),
+        }
+    }
+}
+
+/// `DELETE /api/pipelines/{pipeline_id}`.
+pub(crate) async fn delete(platform: &Arc<Platform>, request: Request) -> Result<Response, Problem> {
+    let (pipeline, key) = of(platform, &request).await?;
+    if !key.is_unrestricted() {
+        return Err(forbidden("This key reaches some classifications only, and deletes no pipelines."));
+    }
+    request.head.precondition(Some(&pipeline.etag()))?;
+    platform.store.begin_deletion(&pipeline.id).await.map_err(stored)?;
+    match platform.store.delete_pipeline(&pipeline.id).await.map_err(stored)? {
+        true => Ok(Response::empty(StatusCode::NO_CONTENT)),
+        false => Ok(Response::json(&json!({"id": pipeline.id, "status": "deleting"}))?.status(StatusCode::ACCEPTED)),
+    }
+}
+
+/// The pipeline that a request names, if it exists for whoever asks.
+pub(crate) async fn of(platform: &Platform, request: &Request) -> Result<(Pipeline, ApiKey), Problem> {
+    let (id, key) = (request.path("pipeline_id")?, keys::of(request)?);
+    let pipeline = platform.store.pipeline(id).await.map_err(stored)?;
+    match pipeline.filter(|pipeline| key.labels(&pipeline.id, &[]).is_some()) {
+        Some(pipeline) => Ok((pipeline, key)),
+        None => Err(Problem::not_found("pipeline-not-found").detail("There is no such pipeline.")),
+    }
+}
+
+/// 403 unless a key may do something with a label, whether the label exists or not; 422 for somebody who sees all.
+pub(crate) fn must(key: &ApiKey, pipeline: &Pipeline, label: &str, verb: Verb) -> Result<(), Problem> {
+    if !key.may(&pipeline.id, label, verb) {
+        let problem = Problem::new(StatusCode::FORBIDDEN, "classification-forbidden");
+        return Err(problem.detail("This key does not reach that classification."));
+    }
+    if pipeline.classifications.iter().any(|known| known == label) {
+        return Ok(());
+    }
+    let problem =
+        unprocessable("unknown-classification", "/classification", "The pipeline has no such classification.");
+    Err(problem.with("allowed", key.labels(&pipeline.id, &pipeline.classifications).unwrap_or_default()))
+}
+
+async fn show(platform: &Platform, pipeline: &Pipeline, key: &ApiKey) -> Result<Value, Problem> {
+    let labels = key.labels(&pipeline.id, &pipeline.classifications).unwrap_or_default();
+    let counts = platform.store.counts(&pipeline.id, &labels).await.map_err(stored)?;
+    Ok(pipeline.show(&labels, &counts))
+}
+
+fn forbidden(detail: &str) -> Problem {
+    Problem::new(StatusCode::FORBIDDEN, "forbidden").detail(detail)
+}

@@ -1,0 +1,82 @@
+//! The state of the platform: where everything is kept, and who may see it.
+
+use std::sync::Arc;
+
+use pidq_http::auth::Identities;
+use pidq_http::{Cursors, Fut, Head, Principal, PrincipalKind, Problem, oauth};
+
+use tokio::sync::Notify;
+
+use crate::keys::{self, ApiKey};
+use crate::store::Store;
+
+/// What all handlers share.
+pub struct Platform {
+    /// What survives.
+    pub store: Store,
+    /// The master key and its tokens. Without them everybody may do everything: for a laptop.
+    pub identities: Option<Identities>,
+    /// The places in lists that were handed out.
+    pub cursors: Cursors,
+    /// What may be sent.
+    pub limits: Limits,
+    /// Wakes workers.
+    pub bell: Bell,
+}
+
+/// A bell: whoever waits for it wakes up. Ringing is never needed for what is right, only for what is soon.
+#[derive(Clone, Debug, Default)]
+pub struct Bell(Arc<Notify>);
+
+impl Bell {
+    /// Wakes one that waits, or the next one that will.
+    pub fn ring(&self) {
+        self.0.notify_one();
+    }
+
+    /// Waits for the bell.
+    pub async fn heard(&self) {
+        self.0.notified().await;
+    }
+}
+
+/// How much of everything there may be. `GET /api/limits` tells.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Bytes of a document.
+    pub upload: u64,
+    /// Pipelines.
+    pub pipelines: usize,
+}
+
+/// All scopes of the platform.
+pub const SCOPES: &[&str] =
+    &["pipelines:read", "pipelines:write", "documents:read", "documents:write", "query", "admin"];
+
+/// Who sends a request: the hook of the floor below.
+pub(crate) fn authenticate<'a>(platform: &'a Arc<Platform>, head: &'a Head) -> Fut<'a, Result<Principal, Problem>> {
+    Box::pin(async move {
+        let Some(identities) = &platform.identities else { return Ok(root(PrincipalKind::Anyone, "anyone")) };
+        match head.bearer()?.and_then(keys::parts) {
+            Some((id, secret)) => keys::authenticate(&platform.store, id, secret).await,
+            None => Ok(root(PrincipalKind::Client, &oauth::bearer(identities, head).await?.id)),
+        }
+    })
+}
+
+/// Whether the database can be reached: the hook of the floor below.
+pub(crate) fn ready(platform: &Arc<Platform>) -> Fut<'_, Result<(), String>> {
+    Box::pin(async move {
+        if platform.store.is_reachable().await { Ok(()) } else { Err("the database does not answer".into()) }
+    })
+}
+
+/// Somebody who may do everything.
+fn root(kind: PrincipalKind, id: &str) -> Principal {
+    let mut principal = Principal::new(kind, TENANT, id);
+    principal.scopes = SCOPES.iter().map(|&scope| scope.to_owned()).collect();
+    principal.with_known(ApiKey::root())
+}
+
+/// The platform has one tenant: what somebody may see is said by keys.
+pub(crate) const TENANT: &str = "main";

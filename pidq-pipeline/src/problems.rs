@@ -1,0 +1,47 @@
+//! What went wrong below, as problems of HTTP.
+
+use pidq_http::{Problem, StatusCode};
+use serde_json::json;
+
+use crate::splitter::Refusal;
+use crate::store::StoreError;
+
+/// An error of the store as a problem.
+pub(crate) fn stored(error: StoreError) -> Problem {
+    let conflict = |code, detail: &str| Problem::new(StatusCode::CONFLICT, code).detail(detail);
+    match error {
+        StoreError::NameTaken => conflict("name-taken", "A pipeline of that name exists. Choose another name."),
+        StoreError::ExternalIdTaken => {
+            conflict("external-id-taken", "A document with that external id exists in the pipeline.")
+        }
+        StoreError::SameContent => {
+            conflict("duplicate-content", "The same bytes are there already under that classification.")
+        }
+        StoreError::Changed => Problem::new(StatusCode::PRECONDITION_FAILED, "precondition-failed")
+            .detail("Somebody else changed it in between. Read it again."),
+        StoreError::Database(error) => {
+            tracing::error!(%error, "the database failed");
+            Problem::unavailable("unavailable", "The database cannot be reached now. Try again.", 1)
+        }
+        StoreError::Damaged(what) => {
+            tracing::error!(what, "what is stored cannot be read");
+            Problem::internal()
+        }
+    }
+}
+
+/// 422 for a member of the body.
+pub(crate) fn validation(pointer: &str, detail: &str) -> Problem {
+    unprocessable("validation", pointer, detail)
+}
+
+/// 422 with a code of its own.
+pub(crate) fn unprocessable(code: &'static str, pointer: &str, detail: &str) -> Problem {
+    Problem::unprocessable(code, detail).with("errors", json!([{"pointer": pointer, "detail": detail}]))
+}
+
+/// What a splitter refuses, below the place of its name in the body.
+pub(crate) fn refused(refusal: &Refusal) -> Problem {
+    let parameter = refusal.parameter.as_deref().map(|name| format!("/{name}")).unwrap_or_default();
+    validation(&format!("/text_splitter{parameter}"), &pidq_http::sentence(&refusal.to_string()))
+}

@@ -1,0 +1,283 @@
+//! The endpoints, one row each.
+
+use pidq_http::{Accepts, Access, Method, Parameter, Place, Reply, Route, oauth};
+
+use crate::platform::Platform;
+use crate::{catalogue, documents, keys, limits, pipelines, tokens};
+
+/// The most bytes of a JSON body.
+const JSON_BODY: u64 = 1 << 20;
+/// The most bytes of a form with a document. The handler counts again, with the limit of the settings.
+const FORM_BODY: u64 = 1 << 30;
+
+/// Every endpoint of the platform. Routing, access, OpenAPI, metrics and the manual read this table.
+pub const ROUTES: &[Route<Platform>] = &[
+    Route {
+        method: Method::POST,
+        path: "/o/token/",
+        access: Access::Client,
+        summary: "Gives the holder of the master key a token.",
+        parameters: &[],
+        body: Some(oauth::FORM),
+        replies: &[reply(200, OBJECT, "The token.")],
+        handler: |platform, request| Box::pin(tokens::issue(platform, request)),
+    },
+    Route {
+        method: Method::POST,
+        path: "/api/pipelines",
+        access: Access::Scope("pipelines:write"),
+        summary: "Makes a pipeline.",
+        parameters: &[],
+        body: Some(json(PIPELINE_WANTED)),
+        replies: &[reply(201, PIPELINE, "The pipeline.")],
+        handler: |platform, request| Box::pin(pipelines::create(platform, request)),
+    },
+    Route {
+        method: Method::GET,
+        path: "/api/pipelines",
+        access: Access::Scope("pipelines:read"),
+        summary: "The pipelines, oldest first.",
+        parameters: &[LIMIT, CURSOR, NAME],
+        body: None,
+        replies: &[reply(200, PAGE, "A page of the list.")],
+        handler: |platform, request| Box::pin(pipelines::list(platform, request)),
+    },
+    Route {
+        method: Method::GET,
+        path: "/api/pipelines/{pipeline_id}",
+        access: Access::Scope("pipelines:read"),
+        summary: "A pipeline.",
+        parameters: &[],
+        body: None,
+        replies: &[reply(200, PIPELINE, "The pipeline."), reply(304, "{}", "The caller has it already.")],
+        handler: |platform, request| Box::pin(pipelines::fetch(platform, request)),
+    },
+    Route {
+        method: Method::PATCH,
+        path: "/api/pipelines/{pipeline_id}",
+        access: Access::Scope("pipelines:write"),
+        summary: "Changes a pipeline: a merge patch (RFC 7396).",
+        parameters: &[],
+        body: Some(Accepts {
+            media: &["application/json", "application/merge-patch+json"],
+            limit: JSON_BODY,
+            schema: OBJECT,
+        }),
+        replies: &[reply(200, PIPELINE, "The pipeline as it is now.")],
+        handler: |platform, request| Box::pin(pipelines::change(platform, request)),
+    },
+    Route {
+        method: Method::DELETE,
+        path: "/api/pipelines/{pipeline_id}",
+        access: Access::Scope("pipelines:write"),
+        summary: "Deletes a pipeline with its documents.",
+        parameters: &[],
+        body: None,
+        replies: &[
+            Reply { status: 204, media: None, schema: "{}", summary: "It is gone." },
+            reply(202, OBJECT, "It is going away, with its documents."),
+        ],
+        handler: |platform, request| Box::pin(pipelines::delete(platform, request)),
+    },
+    Route {
+        method: Method::POST,
+        path: "/api/pipelines/{pipeline_id}/documents",
+        access: Access::Scope("documents:write"),
+        summary: "Takes a document: the parts `file` and `classification`, and others that may be left out.",
+        parameters: &[WAIT],
+        body: Some(Accepts { media: &["multipart/form-data"], limit: FORM_BODY, schema: FORM }),
+        replies: &[
+            reply(202, DOCUMENT, "It is in line."),
+            reply(201, DOCUMENT, "It was read while the caller waited."),
+            reply(200, DOCUMENT, "The same bytes were there already."),
+        ],
+        handler: |platform, request| Box::pin(documents::create(platform, request)),
+    },
+    Route {
+        method: Method::GET,
+        path: "/api/pipelines/{pipeline_id}/documents",
+        access: Access::Scope("documents:read"),
+        summary: "The documents of a pipeline, oldest first.",
+        parameters: &[LIMIT, CURSOR, CLASSIFICATION, STATUS, FILENAME, EXTERNAL_ID],
+        body: None,
+        replies: &[reply(200, PAGE, "A page of the list.")],
+        handler: |platform, request| Box::pin(documents::list(platform, request)),
+    },
+    Route {
+        method: Method::GET,
+        path: "/api/pipelines/{pipeline_id}/documents/{document_id}",
+        access: Access::Scope("documents:read"),
+        summary: "A document and where it is on its way.",
+        parameters: &[],
+        body: None,
+        replies: &[reply(200, DOCUMENT, "The document."), reply(304, "{}", "The caller has it already.")],
+        handler: |platform, request| Box::pin(documents::fetch(platform, request)),
+    },
+    Route {
+        method: Method::PATCH,
+        path: "/api/pipelines/{pipeline_id}/documents/{document_id}",
+        access: Access::Scope("documents:write"),
+        summary: "Changes classification, metadata or file name of a document: a merge patch (RFC 7396).",
+        parameters: &[],
+        body: Some(Accepts {
+            media: &["application/json", "application/merge-patch+json"],
+            limit: JSON_BODY,
+            schema: OBJECT,
+        }),
+        replies: &[reply(200, DOCUMENT, "The document as it is now.")],
+        handler: |platform, request| Box::pin(documents::change(platform, request)),
+    },
+    Route {
+        method: Method::DELETE,
+        path: "/api/pipelines/{pipeline_id}/documents/{document_id}",
+        access: Access::Scope("documents:write"),
+        summary: "Deletes a document, from every index and table.",
+        parameters: &[],
+        body: None,
+        replies: &[Reply { status: 204, media: None, schema: "{}", summary: "It is gone." }],
+        handler: |platform, request| Box::pin(documents::delete(platform, request)),
+    },
+    Route {
+        method: Method::GET,
+        path: "/api/pipelines/{pipeline_id}/documents/{document_id}/content",
+        access: Access::Scope("documents:read"),
+        summary: "The bytes of a document as they came.",
+        parameters: &[],
+        body: None,
+        replies: &[
+            Reply { status: 200, media: Some("application/octet-stream"), schema: "{}", summary: "The bytes." },
+            reply(304, "{}", "The caller has them already."),
+        ],
+        handler: |platform, request| Box::pin(documents::content(platform, request)),
+    },
+    Route {
+        method: Method::GET,
+        path: "/api/pipelines/{pipeline_id}/documents/{document_id}/text",
+        access: Access::Scope("documents:read"),
+        summary: "The text that was read of a document.",
+        parameters: &[],
+        body: None,
+        replies: &[Reply { status: 200, media: Some("text/plain; charset=utf-8"), schema: "{}", summary: "The text." }],
+        handler: |platform, request| Box::pin(documents::text(platform, request)),
+    },
+    Route {
+        method: Method::POST,
+        path: "/api/pipelines/{pipeline_id}/documents/{document_id}/retry",
+        access: Access::Scope("documents:write"),
+        summary: "Has a document read again.",
+        parameters: &[],
+        body: None,
+        replies: &[reply(202, DOCUMENT, "It is in line.")],
+        handler: |platform, request| Box::pin(documents::retry(platform, request)),
+    },
+    Route {
+        method: Method::POST,
+        path: "/api/pipelines/{pipeline_id}/documents/{document_id}/cancel",
+        access: Access::Scope("documents:write"),
+        summary: "Ends the work on a document.",
+        parameters: &[],
+        body: None,
+        replies: &[reply(200, DOCUMENT, "The document as it is now.")],
+        handler: |platform, request| Box::pin(documents::cancel(platform, request)),
+    },
+    Route {
+        method: Method::GET,
+        path: "/api/embedding-models",
+        access: Access::Bearer,
+        summary: "The embedding models that can be chosen.",
+        parameters: &[],
+        body: None,
+        replies: &[reply(200, OBJECT, "The models.")],
+        handler: |_, _| Box::pin(async { catalogue::models() }),
+    },
+    Route {
+        method: Method::GET,
+        path: "/api/text-splitters",
+        access: Access::Bearer,
+        summary: "The text splitters that can be chosen, with their parameters.",
+        parameters: &[],
+        body: None,
+        replies: &[reply(200, OBJECT, "The splitters.")],
+        handler: |_, _| Box::pin(async { catalogue::splitters() }),
+    },
+    Route {
+        method: Method::GET,
+        path: "/api/limits",
+        access: Access::Bearer,
+        summary: "How much of everything there may be.",
+        parameters: &[],
+        body: None,
+        replies: &[reply(200, OBJECT, "The limits.")],
+        handler: |platform, _| Box::pin(async move { limits::show(platform) }),
+    },
+    Route {
+        method: Method::POST,
+        path: "/api/keys",
+        access: Access::Admin,
+        summary: "Makes an API key; its secret is shown once.",
+        parameters: &[],
+        body: Some(json(KEY_WANTED)),
+        replies: &[reply(201, OBJECT, "The key.")],
+        handler: |platform, request| Box::pin(keys::create(platform, request)),
+    },
+    Route {
+        method: Method::GET,
+        path: "/api/keys",
+        access: Access::Admin,
+        summary: "The API keys, without their secrets.",
+        parameters: &[LIMIT, CURSOR],
+        body: None,
+        replies: &[reply(200, PAGE, "A page of the list.")],
+        handler: |platform, request| Box::pin(keys::list(platform, request)),
+    },
+    Route {
+        method: Method::DELETE,
+        path: "/api/keys/{key_id}",
+        access: Access::Admin,
+        summary: "Makes an API key worthless.",
+        parameters: &[],
+        body: None,
+        replies: &[Reply { status: 204, media: None, schema: "{}", summary: "It is gone." }],
+        handler: |platform, request| Box::pin(keys::delete(platform, request)),
+    },
+];
+
+const fn json(schema: &'static str) -> Accepts {
+    Accepts { media: &["application/json"], limit: JSON_BODY, schema }
+}
+
+const fn reply(status: u16, schema: &'static str, summary: &'static str) -> Reply {
+    let media = if status == 304 { None } else { Some("application/json") };
+    Reply { status, media, schema, summary }
+}
+
+const fn parameter(name: &'static str, schema: &'static str, summary: &'static str) -> Parameter {
+    Parameter { name, place: Place::Query, schema, summary }
+}
+
+const TEXT: &str = r#"{"type":"string"}"#;
+const LIMIT: Parameter =
+    parameter("limit", r#"{"type":"integer","minimum":1,"maximum":200,"default":50}"#, "The most rows of a page.");
+const CURSOR: Parameter = parameter("cursor", TEXT, "`next_cursor` of the page before.");
+const NAME: Parameter = parameter("name", TEXT, "Only the pipeline of this name.");
+const WAIT: Parameter = parameter(
+    "wait",
+    r#"{"type":"integer","minimum":0,"maximum":300,"default":0}"#,
+    "Seconds to wait for the document to be read.",
+);
+const CLASSIFICATION: Parameter = parameter("classification", TEXT, "Only documents of this label.");
+const STATUS: Parameter = parameter(
+    "status",
+    r#"{"type":"string","enum":["queued","parsing","splitting","embedding","indexing","ready","failed","cancelled","deleting"]}"#,
+    "Only documents of this status.",
+);
+const FILENAME: Parameter = parameter("filename", TEXT, "Only documents of this file name.");
+const EXTERNAL_ID: Parameter = parameter("external_id", TEXT, "Only the document that the caller knows by this.");
+
+const OBJECT: &str = r#"{"type":"object"}"#;
+const PAGE: &str = r#"{"type":"object","required":["data","next_cursor"],"properties":{"data":{"type":"array","items":{"type":"object"}},"next_cursor":{"type":["string","null"]}}}"#;
+const PIPELINE_WANTED: &str = r#"{"type":"object","required":["name","embedding_model","text_splitter","classifications"],"properties":{"name":{"type":"string","minLength":1,"maxLength":128},"embedding_model":{"type":"string"},"text_splitter":{"anyOf":[{"type":"string"},{"type":"object","required":["name"],"properties":{"name":{"type":"string"}}}]},"classifications":{"type":"array","minItems":1,"maxItems":64,"uniqueItems":true,"items":{"type":"string","minLength":1,"maxLength":64}},"description":{"type":["string","null"]},"metadata":{"type":"object"},"retrieval":{"type":"object"},"chunk_header":{"type":["boolean","null"]},"policies":{"type":"object"}},"additionalProperties":false}"#;
+const PIPELINE: &str = r#"{"type":"object","required":["id","name","embedding_model","embedding_dimensions","text_splitter","text_splitter_params","classifications","status","document_counts","created_at","updated_at","revision"]}"#;
+const FORM: &str = r#"{"type":"object","required":["file","classification"],"properties":{"file":{"type":"string","format":"binary"},"classification":{"type":"string"},"external_id":{"type":"string","minLength":1,"maxLength":256},"metadata":{"type":"string"},"filename":{"type":"string"},"sha256":{"type":"string"}},"additionalProperties":false}"#;
+const DOCUMENT: &str = r#"{"type":"object","required":["id","pipeline_id","filename","content_type","size","sha256","classification","revision","status","terminal","searchable","progress","attempts","error","chunk_count","page_count","warnings","created_at","updated_at"]}"#;
+const KEY_WANTED: &str = r#"{"type":"object","required":["name","scopes"],"properties":{"name":{"type":"string","minLength":1,"maxLength":128},"scopes":{"type":"array","minItems":1,"items":{"type":"string","enum":["pipelines:read","pipelines:write","documents:read","documents:write","query","admin"]}},"pipelines":{"type":"object","additionalProperties":{"type":"object","required":["classifications","verbs"],"properties":{"classifications":{"type":"array","items":{"type":"string"}},"verbs":{"type":"array","items":{"type":"string","enum":["read","write","query"]}}},"additionalProperties":false}},"expires_in_days":{"type":["integer","null"],"minimum":0,"maximum":4294967295}},"additionalProperties":false}"#;

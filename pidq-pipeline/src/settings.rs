@@ -1,0 +1,20 @@
+//! The settings of the platform, one row each. Those of the floor below come with them.
+
+use pidq_http::{Kind, Setting};
+
+macro_rules! rows {
+    ($($env:literal, $chart:literal, $kind:expr, $default:expr, $secret:literal, $summary:literal;)*) => {
+        &[$(Setting { env: $env, chart: $chart, default: $default, kind: $kind, secret: $secret, summary: $summary }),*]
+    };
+}
+
+/// What an administrator decides about the document platform.
+pub const SETTINGS: &[Setting] = rows![
+    "PIDQ_DATA_DIR", "config.data", Kind::Path, Some("data"), false, "Where the database is kept if no other is named.";
+    "PIDQ_DATABASE_URL", "config.database.url", Kind::Text, None, true, "`postgres://…` or `sqlite:FILE`: all that survives; else `pipeline.db` in the data directory.";
+    "PIDQ_APP_MASTER_KEY", "secrets.masterKey", Kind::Text, None, true, "The name of the first caller, a UUID. Without it everybody may do everything, on loopback only.";
+    "PIDQ_APP_MASTER_SECRET", "secrets.masterSecret", Kind::Text, None, true, "The secret of the first caller.";
+    "PIDQ_APP_SECRET", "secrets.appSecret", Kind::Text, None, true, "What cursors are signed with, so that all replicas understand them.";
+    "PIDQ_UPLOAD_SIZE", "config.limits.upload", Kind::Size, Some("100MiB"), false, "The largest document.";
+    "PIDQ_MAX_PIPELINES", "config.limits.pipelines", Kind::Number, Some("10000"), false, "How many pipelines there may be.";
+];

@@ -1,0 +1,101 @@
+//! What survives: pipelines, documents, their chunks, and the work on them, in SQLite or PostgreSQL.
+
+mod documents;
+mod jobs;
+mod keys;
+mod pipelines;
+
+use pidq_http::database::{Database, DatabaseError, Migration};
+use pidq_http::uuid_v7;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+pub use documents::{Change, Listed, NewDocument};
+pub use jobs::{Job, JobKind, NewChunk, ReadDocument};
+pub use pipelines::NewPipeline;
+
+const MIGRATIONS: &[Migration] = &[Migration { version: 1, sql: include_str!("../migrations/platform_1.sql") }];
+
+/// The database of the platform.
+#[derive(Clone, Debug)]
+pub struct Store {
+    database: Database,
+}
+
+/// Why something is not stored.
+#[derive(Debug)]
+pub enum StoreError {
+    /// The database does not answer or does not agree.
+    Database(DatabaseError),
+    /// What is stored cannot be read.
+    Damaged(String),
+    /// A pipeline of that name exists.
+    NameTaken,
+    /// A document with that id of the caller's exists in the pipeline.
+    ExternalIdTaken,
+    /// The same bytes are there already under the label.
+    SameContent,
+    /// Somebody else changed it in between.
+    Changed,
+}
+
+impl From<DatabaseError> for StoreError {
+    fn from(error: DatabaseError) -> StoreError {
+        StoreError::Database(error)
+    }
+}
+
+impl std::fmt::Display for StoreError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            StoreError::Database(error) => error.fmt(f),
+            StoreError::Damaged(what) => write!(f, "what is stored cannot be read: {what}"),
+            StoreError::NameTaken => f.write_str("a pipeline of that name exists"),
+            StoreError::ExternalIdTaken => f.write_str("a document with that external id exists in the pipeline"),
+            StoreError::SameContent => f.write_str("the same bytes are there already under the label"),
+            StoreError::Changed => f.write_str("somebody else changed it in between"),
+        }
+    }
+}
+
+impl std::error::Error for StoreError {}
+
+type Result<T> = std::result::Result<T, StoreError>;
+
+const INSTALLATION: &str = "select value from installation where name = 'id'";
+const INSTALL: &str = "insert into installation (name, value) values ('id', $1) on conflict (name) do nothing";
+
+impl Store {
+    /// Makes the tables where they are missing.
+    ///
+    /// # Errors
+    /// If the database does not answer, or was made by a newer pidq.
+    pub async fn open(database: Database) -> Result<Store> {
+        database.migrate("platform", MIGRATIONS).await?;
+        database.execute(INSTALL, &[(&uuid_v7()).into()]).await?;
+        Ok(Store { database })
+    }
+
+    /// Whether the database answers now.
+    pub async fn is_reachable(&self) -> bool {
+        self.database.is_reachable().await
+    }
+
+    /// The identity that this installation got at its first start.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn installation(&self) -> Result<String> {
+        let row = self.database.row::<(String,)>(INSTALLATION, &[]).await?;
+        row.map(|row| row.0).ok_or_else(|| StoreError::Damaged("the installation has no id".into()))
+    }
+}
+
+/// A structure as the text that is stored of it.
+fn text(value: &impl Serialize) -> Result<String> {
+    serde_json::to_string(value).map_err(|error| StoreError::Damaged(error.to_string()))
+}
+
+fn structure<T: DeserializeOwned>(what: &str, text: &str) -> Result<T> {
+    serde_json::from_str(text).map_err(|error| StoreError::Damaged(format!("{what}: {error}")))
+}

@@ -1,0 +1,314 @@
+//! Documents in the database: what is known of them, and their bytes.
+
+use pidq_http::auth::Moment;
+use pidq_http::database::DatabaseError;
+use pidq_http::uuid_v7;
+use serde_json::{Map, Value};
+
+use super::jobs::{self, JobKind};
+use super::{Result, Store, StoreError, structure};
+use crate::records::{Document, Status};
+
+/// A document to be stored.
+pub struct NewDocument<'a> {
+    /// The pipeline.
+    pub pipeline_id: &'a str,
+    /// One of its labels.
+    pub classification: &'a str,
+    /// What the caller knows it by.
+    pub external_id: Option<&'a str>,
+    /// The name of the file.
+    pub filename: &'a str,
+    /// The media type.
+    pub content_type: &'a str,
+    /// What the caller says of it.
+    pub metadata: &'a Map<String, Value>,
+    /// The bytes.
+    pub content: &'a [u8],
+    /// Their SHA-256 as hexadecimal digits.
+    pub sha256: &'a str,
+}
+
+/// What is changed of a document.
+#[derive(Clone, Copy, Debug)]
+pub struct Change<'a> {
+    /// Another label.
+    pub classification: Option<&'a str>,
+    /// Another file name.
+    pub filename: Option<&'a str>,
+    /// Other metadata.
+    pub metadata: Option<&'a Map<String, Value>>,
+}
+
+/// Which documents a list has.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Listed<'a> {
+    /// Of this label only.
+    pub classification: Option<&'a str>,
+    /// Of this status only.
+    pub status: Option<Status>,
+    /// With this file name only.
+    pub filename: Option<&'a str>,
+    /// With this id of the caller's only.
+    pub external_id: Option<&'a str>,
+}
+
+macro_rules! columns {
+    () => {
+        "id, pipeline_id, classification, external_id, filename, content_type, size, sha256, metadata, revision, \
+         status, searchable_revision, attempts, progress, created_at, updated_at"
+    };
+}
+
+#[rustfmt::skip]
+type Row = (
+    String, String, String, Option<String>, String, String, i64, String, String, i64,
+    String, Option<i64>, i64, String, i64, i64,
+);
+
+const INSERT: &str =
+    "insert into documents (id, pipeline_id, classification, external_id, filename, content_type, size,
+  sha256, metadata, revision, status, attempts, progress, created_at, updated_at)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 1, 'queued', 0, '{}', $10, $10)";
+const INSERT_CONTENT: &str = "insert into contents (document_id, revision, content) values ($1, $2, $3)";
+const BY_ID: &str = concat!("select ", columns!(), " from documents where id = $1 and pipeline_id = $2");
+const SAME: &str = "select id from documents where pipeline_id = $1 and classification = $2 and sha256 = $3
+  and status <> 'deleting'";
+const LIST: &str = concat!(
+    "select ",
+    columns!(),
+    " from documents where pipeline_id = $1 and id > $2 and status <> 'deleting' \
+     and (cast($3 as text) is null or classification = $3) and (cast($4 as text) is null or status = $4) \
+     and (cast($5 as text) is null or filename = $5) and (cast($6 as text) is null or external_id = $6) \
+     order by id limit $7"
+);
+const CONTENT: &str = "select content from contents where document_id = $1 and revision = $2";
+const EXTRACTED: &str = "select extracted, pages from contents where document_id = $1 and revision = $2";
+const CHANGE: &str = "update documents set classification = coalesce($4, classification),
+  filename = coalesce($5, filename), metadata = coalesce($6, metadata), updated_at = $3
+  where id = $1 and updated_at = $2 and status <> 'deleting'";
+const RELABEL_CHUNKS: &str = "update chunks set classification = $2 where document_id = $1";
+const QUEUE: &str = "update documents set status = 'queued', attempts = 0, progress = '{}', updated_at = $2
+  where id = $1 and status in ('ready', 'failed', 'cancelled')";
+const CANCEL: &str =
+    "update documents set status = case when searchable_revision is null then 'cancelled' else 'ready' end,
+  updated_at = $2 where id = $1 and status in ('queued', 'parsing', 'splitting', 'embedding', 'indexing')";
+const OF_PIPELINE: &str = "select id from documents where pipeline_id = $1 limit $2";
+const MARK_DELETING: &str = "update documents set status = 'deleting', searchable_revision = null, updated_at = $3
+  where id = $1 and pipeline_id = $2 and status <> 'deleting'";
+const DELETE_CHUNKS: &str = "delete from chunks where document_id = $1";
+const DELETE_CONTENTS: &str = "delete from contents where document_id = $1";
+const DELETE_JOBS: &str = "delete from jobs where document_id = $1";
+const DELETE: &str = "delete from documents where id = $1";
+
+impl Store {
+    /// Stores a document with the job of reading it, or finds the one with the same bytes under the same label. Says
+    /// whether it is new.
+    ///
+    /// # Errors
+    /// If the caller's id of it is taken.
+    pub async fn add_document(&self, new: NewDocument<'_>) -> Result<(Document, bool)> {
+        if let Some(known) = self.same_document(&new).await? {
+            return Ok((known, false));
+        }
+        let id = uuid_v7();
+        match self.insert_document(&id, &new).await {
+            Ok(()) => {}
+            // Somebody else stored the same between the look and the insertion, or the caller's id is taken.
+            Err(error) if error.is_duplicate() => {
+                return match self.same_document(&new).await? {
+                    Some(known) => Ok((known, false)),
+                    None => Err(StoreError::ExternalIdTaken),
+                };
+            }
+            Err(error) => return Err(error.into()),
+        }
+        let stored = self.document(new.pipeline_id, &id).await?;
+        stored.map(|document| (document, true)).ok_or(StoreError::Changed)
+    }
+
+    async fn same_document(&self, new: &NewDocument<'_>) -> Result<Option<Document>> {
+        let arguments = [new.pipeline_id.into(), new.classification.into(), new.sha256.into()];
+        match self.database.row::<(String,)>(SAME, &arguments).await? {
+            Some((id,)) => self.document(new.pipeline_id, &id).await,
+            None => Ok(None),
+        }
+    }
+
+    async fn insert_document(&self, id: &str, new: &NewDocument<'_>) -> std::result::Result<(), DatabaseError> {
+        let now = Moment::now().0;
+        let metadata = Value::Object(new.metadata.clone()).to_string();
+        let arguments = [
+            id.into(),
+            new.pipeline_id.into(),
+            new.classification.into(),
+            new.external_id.into(),
+            new.filename.into(),
+            new.content_type.into(),
+            (new.content.len() as i64).into(),
+            new.sha256.into(),
+            (&metadata).into(),
+            now.into(),
+        ];
+        let mut tx = self.database.begin().await?;
+        tx.execute(INSERT, &arguments).await?;
+        tx.execute(INSERT_CONTENT, &[id.into(), 1.into(), new.content.into()]).await?;
+        jobs::add(&mut tx, JobKind::Read, new.pipeline_id, Some((id, 1)), now).await?;
+        tx.commit().await
+    }
+
+    /// The document of an id, in its pipeline.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn document(&self, pipeline: &str, id: &str) -> Result<Option<Document>> {
+        self.database.row::<Row>(BY_ID, &[id.into(), pipeline.into()]).await?.map(document).transpose()
+    }
+
+    /// Documents after one, in the order in which they came.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn documents(
+        &self,
+        pipeline: &str,
+        listed: Listed<'_>,
+        after: &str,
+        limit: usize,
+    ) -> Result<Vec<Document>> {
+        let arguments = [
+            pipeline.into(),
+            after.into(),
+            listed.classification.into(),
+            listed.status.map(Status::word).into(),
+            listed.filename.into(),
+            listed.external_id.into(),
+            (limit as i64).into(),
+        ];
+        self.database.rows::<Row>(LIST, &arguments).await?.into_iter().map(document).collect()
+    }
+
+    /// The bytes of a revision.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn content(&self, id: &str, revision: i64) -> Result<Option<Vec<u8>>> {
+        Ok(self.database.row::<(Vec<u8>,)>(CONTENT, &[id.into(), revision.into()]).await?.map(|row| row.0))
+    }
+
+    /// The text of a revision and its pages as they were stored; none before it was read.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn extracted(&self, id: &str, revision: i64) -> Result<Option<(String, String)>> {
+        let arguments = [id.into(), revision.into()];
+        let row = self.database.row::<(Option<String>, Option<String>)>(EXTRACTED, &arguments).await?;
+        Ok(row.and_then(|(text, pages)| Some((text?, pages.unwrap_or_else(|| "[]".into())))))
+    }
+
+    /// Changes a document that is still as it was read, and the label of its chunks with it.
+    ///
+    /// # Errors
+    /// If it was changed in between, or the same bytes have the new label already.
+    pub async fn change_document(&self, document: &Document, change: Change<'_>) -> Result<()> {
+        let metadata = change.metadata.map(|members| Value::Object(members.clone()).to_string());
+        // Never the same moment: what was read before must not look like what is there now.
+        let now = Moment::now().0.max(document.updated_at + 1);
+        let arguments = [
+            (&document.id).into(),
+            document.updated_at.into(),
+            now.into(),
+            change.classification.into(),
+            change.filename.into(),
+            metadata.as_deref().into(),
+        ];
+        let mut tx = self.database.begin().await?;
+        match tx.execute(CHANGE, &arguments).await {
+            Ok(0) => return Err(StoreError::Changed),
+            Ok(_) => {}
+            Err(error) if error.is_duplicate() => return Err(StoreError::SameContent),
+            Err(error) => return Err(error.into()),
+        }
+        if let Some(label) = change.classification {
+            tx.execute(RELABEL_CHUNKS, &[(&document.id).into(), label.into()]).await?;
+        }
+        tx.commit().await?;
+        Ok(())
+    }
+
+    /// Has a document read again from the start.
+    ///
+    /// # Errors
+    /// If it is being read.
+    pub async fn read_again(&self, document: &Document) -> Result<()> {
+        let now = Moment::now().0;
+        let mut tx = self.database.begin().await?;
+        if tx.execute(QUEUE, &[(&document.id).into(), now.into()]).await? == 0 {
+            return Err(StoreError::Changed);
+        }
+        let what = Some((document.id.as_str(), document.revision));
+        jobs::add(&mut tx, JobKind::Read, &document.pipeline_id, what, now).await?;
+        tx.commit().await?;
+        Ok(())
+    }
+
+    /// Ends the work on a document. One that was ready before stays so.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn cancel_document(&self, document: &Document) -> Result<()> {
+        let mut tx = self.database.begin().await?;
+        if tx.execute(CANCEL, &[(&document.id).into(), Moment::now().0.into()]).await? > 0 {
+            tx.execute(DELETE_JOBS, &[(&document.id).into()]).await?;
+            tx.commit().await?;
+        }
+        Ok(())
+    }
+
+    /// Some documents of a pipeline, whatever their status.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn any_documents(&self, pipeline: &str, limit: usize) -> Result<Vec<String>> {
+        let rows = self.database.rows::<(String,)>(OF_PIPELINE, &[pipeline.into(), (limit as i64).into()]).await?;
+        Ok(rows.into_iter().map(|row| row.0).collect())
+    }
+
+    /// Takes a document out of every index and removes it. Says whether there was one.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn delete_document(&self, pipeline: &str, id: &str) -> Result<bool> {
+        let mut tx = self.database.begin().await?;
+        if tx.execute(MARK_DELETING, &[id.into(), pipeline.into(), Moment::now().0.into()]).await? == 0 {
+            return Ok(false);
+        }
+        for statement in [DELETE_CHUNKS, DELETE_CONTENTS, DELETE_JOBS, DELETE] {
+            tx.execute(statement, &[id.into()]).await?;
+        }
+        tx.commit().await?;
+        Ok(true)
+    }
+}
+
+fn document(row: Row) -> Result<Document> {
+    let status = Status::of_word(&row.10).ok_or_else(|| StoreError::Damaged(format!("status {}", row.10)))?;
+    Ok(Document {
+        metadata: structure("metadata", &row.8)?,
+        progress: structure("progress", &row.13)?,
+        status,
+        id: row.0,
+        pipeline_id: row.1,
+        classification: row.2,
+        external_id: row.3,
+        filename: row.4,
+        content_type: row.5,
+        size: row.6,
+        sha256: row.7,
+        revision: row.9,
+        searchable_revision: row.11,
+        attempts: row.12,
+        created_at: row.14,
+        updated_at: row.15,
+    })
+}

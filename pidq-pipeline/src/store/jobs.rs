@@ -1,0 +1,295 @@
+//! Work as leased rows: a job lives until it is done, and whoever works on it holds it for a while.
+//!
+//! A worker that dies lets go when its time is over; another one takes the job then. What a worker writes is written
+//! only while it still holds the job, so that two never work on the same document's state.
+
+use std::time::Duration;
+
+use pidq_http::auth::Moment;
+use pidq_http::database::{Arg, DatabaseError, Kind, Transaction};
+use pidq_http::uuid_v7;
+
+use super::{Result, Store, StoreError, text};
+use crate::records::{Progress, Status};
+
+/// What is to be done.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum JobKind {
+    /// Read a document: text, chunks, vectors.
+    Read,
+    /// Make a new index of a pipeline.
+    Reindex,
+    /// Take a pipeline away with its documents.
+    Delete,
+}
+
+impl JobKind {
+    fn word(self) -> &'static str {
+        match self {
+            JobKind::Read => "read",
+            JobKind::Reindex => "reindex",
+            JobKind::Delete => "delete",
+        }
+    }
+
+    fn of_word(word: &str) -> Option<JobKind> {
+        [JobKind::Read, JobKind::Reindex, JobKind::Delete].into_iter().find(|kind| kind.word() == word)
+    }
+}
+
+/// A job that is held.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// Its id.
+    pub id: String,
+    /// What is to be done.
+    pub kind: JobKind,
+    /// With which pipeline.
+    pub pipeline_id: String,
+    /// With which document.
+    pub document_id: Option<String>,
+    /// With which of its revisions.
+    pub revision: i64,
+    /// How often it was begun, this time included.
+    pub attempts: i64,
+    /// Who holds it.
+    holder: String,
+}
+
+type Row = (String, String, String, Option<String>, Option<i64>, i64);
+
+const INSERT: &str = "insert into jobs (id, kind, pipeline_id, document_id, revision, attempts, run_at, created_at)
+  values ($1, $2, $3, $4, $5, 0, $6, $6) on conflict (document_id, kind) do update
+  set revision = excluded.revision, attempts = 0, run_at = excluded.run_at, holder = null, held_until = null";
+
+/// Both databases take the first job that is due; in PostgreSQL, jobs that others are just taking are passed over.
+macro_rules! take {
+    ($lock:literal) => {
+        concat!(
+            "update jobs set holder = $1, held_until = $2, attempts = attempts + 1 where id = (select id from jobs \
+             where run_at <= $3 and (held_until is null or held_until < $3) order by run_at, id limit 1",
+            $lock,
+            ") returning id, kind, pipeline_id, document_id, revision, attempts"
+        )
+    };
+}
+const TAKE_SQLITE: &str = take!("");
+const TAKE_POSTGRES: &str = take!(" for update skip locked");
+const HOLD: &str = "update jobs set held_until = $3 where id = $1 and holder = $2 and held_until >= $4";
+const DONE: &str = "delete from jobs where id = $1 and holder = $2";
+const LATER: &str = "update jobs set holder = null, held_until = null, run_at = $3 where id = $1 and holder = $2";
+const HELD: &str = "select 1 from jobs where id = $1 and holder = $2 and held_until >= $3";
+const NEXT: &str = "select min(case when held_until is null or held_until < run_at then run_at else held_until end)
+  from jobs";
+const PROGRESS: &str = "update documents set status = $2, attempts = $3, progress = $4, updated_at = $5
+  where id = $1 and status not in ('deleting', 'cancelled')";
+const CHUNK: &str = "insert into chunks (id, pipeline_id, generation, classification, document_id, revision, number,
+  starts, ends, page, headings, content, tags, vector)
+  select $1, d.pipeline_id, $3, d.classification, d.id, $4, $5, $6, $7, $8, $9, $10, $11, $12
+  from documents d where d.id = $2";
+const FORGET_CHUNKS: &str = "delete from chunks where document_id = $1 and generation = $2";
+const EXTRACTED: &str = "update contents set extracted = $3, pages = $4 where document_id = $1 and revision = $2";
+const READY: &str = "update documents set status = 'ready', searchable_revision = $2, progress = $3, content_type = $4,
+  updated_at = $5 where id = $1 and status not in ('deleting', 'cancelled')";
+
+/// Adds the job of a document, or begins it anew.
+pub(super) async fn add(
+    tx: &mut Transaction,
+    kind: JobKind,
+    pipeline: &str,
+    document: Option<(&str, i64)>,
+    now: i64,
+) -> std::result::Result<(), DatabaseError> {
+    let id = uuid_v7();
+    let (document, revision) = (document.map(|(id, _)| id), document.map(|(_, revision)| revision));
+    let arguments: [Arg<'_>; 6] =
+        [(&id).into(), kind.word().into(), pipeline.into(), document.into(), revision.into(), now.into()];
+    tx.execute(INSERT, &arguments).await.map(drop)
+}
+
+/// A chunk to be stored.
+pub struct NewChunk {
+    /// Where it begins, in characters.
+    pub starts: i64,
+    /// Where it ends.
+    pub ends: i64,
+    /// The page that it begins on.
+    pub page: Option<i64>,
+    /// The headings that it stands under, outermost first.
+    pub headings: Vec<String>,
+    /// What it says.
+    pub content: String,
+    /// The tags in it.
+    pub tags: Vec<String>,
+    /// What it means, as little-endian numbers of four bytes.
+    pub vector: Vec<u8>,
+}
+
+/// What reading a document gave.
+pub struct ReadDocument {
+    /// The generation of the pipeline's index that the chunks are for.
+    pub generation: i64,
+    /// The media type that the content has.
+    pub content_type: String,
+    /// Its text.
+    pub extracted: String,
+    /// Where its pages are, as JSON.
+    pub pages: String,
+    /// Its chunks in order.
+    pub chunks: Vec<NewChunk>,
+    /// What to say of it.
+    pub progress: Progress,
+}
+
+impl Store {
+    /// Takes the first job that is due, for a while.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn take_job(&self, holder: &str, hold: Duration) -> Result<Option<Job>> {
+        let now = Moment::now();
+        let sql = if self.database.kind() == Kind::Postgres { TAKE_POSTGRES } else { TAKE_SQLITE };
+        let mut tx = self.database.begin().await?;
+        let row = tx.row::<Row>(sql, &[holder.into(), (now + hold).0.into(), now.0.into()]).await?;
+        tx.commit().await?;
+        row.map(|row| job(row, holder)).transpose()
+    }
+
+    /// When the next job is due; none if there is none.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn next_job_at(&self) -> Result<Option<i64>> {
+        Ok(self.database.row::<(Option<i64>,)>(NEXT, &[]).await?.and_then(|row| row.0))
+    }
+
+    /// Holds a job longer. Says whether it was still held.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn hold_job(&self, job: &Job, hold: Duration) -> Result<bool> {
+        let now = Moment::now();
+        let arguments = [(&job.id).into(), (&job.holder).into(), (now + hold).0.into(), now.0.into()];
+        Ok(self.database.execute(HOLD, &arguments).await? > 0)
+    }
+
+    /// Says how far a document is. Says whether the job is still held and the document still wanted.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn report(&self, job: &Job, status: Status, progress: &Progress) -> Result<bool> {
+        let mut tx = self.database.begin().await?;
+        let wanted = is_held(&mut tx, job).await? && set_progress(&mut tx, job, status, progress).await?;
+        if wanted {
+            tx.commit().await?;
+        }
+        Ok(wanted)
+    }
+
+    /// Ends a job whose document failed for good, or tries again at a moment.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn fail(&self, job: &Job, progress: &Progress, again_at: Option<i64>) -> Result<bool> {
+        let status = if again_at.is_some() { Status::Queued } else { Status::Failed };
+        let mut tx = self.database.begin().await?;
+        if !is_held(&mut tx, job).await? {
+            return Ok(false);
+        }
+        set_progress(&mut tx, job, status, progress).await?;
+        match again_at {
+            Some(moment) => tx.execute(LATER, &[(&job.id).into(), (&job.holder).into(), moment.into()]).await?,
+            None => tx.execute(DONE, &[(&job.id).into(), (&job.holder).into()]).await?,
+        };
+        tx.commit().await?;
+        Ok(true)
+    }
+
+    /// Ends a job of another kind than reading.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn finish(&self, job: &Job) -> Result<()> {
+        self.database.execute(DONE, &[(&job.id).into(), (&job.holder).into()]).await?;
+        Ok(())
+    }
+
+    /// Stores all that reading a document gave, and makes queries find it, at once. Says whether the job was still held
+    /// and the document still wanted.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn publish(&self, job: &Job, read: &ReadDocument) -> Result<bool> {
+        let Some(document) = &job.document_id else { return Ok(false) };
+        let mut tx = self.database.begin().await?;
+        if !is_held(&mut tx, job).await? {
+            return Ok(false);
+        }
+        let progress = text(&read.progress)?;
+        let arguments = [
+            document.into(),
+            job.revision.into(),
+            (&progress).into(),
+            (&read.content_type).into(),
+            Moment::now().0.into(),
+        ];
+        if tx.execute(READY, &arguments).await? == 0 {
+            return Ok(false);
+        }
+        let arguments = [document.into(), job.revision.into(), (&read.extracted).into(), (&read.pages).into()];
+        tx.execute(EXTRACTED, &arguments).await?;
+        tx.execute(FORGET_CHUNKS, &[document.into(), read.generation.into()]).await?;
+        for (number, chunk) in read.chunks.iter().enumerate() {
+            insert_chunk(&mut tx, job, document, read.generation, number as i64, chunk).await?;
+        }
+        tx.execute(DONE, &[(&job.id).into(), (&job.holder).into()]).await?;
+        tx.commit().await?;
+        Ok(true)
+    }
+}
+
+async fn insert_chunk(
+    tx: &mut Transaction,
+    job: &Job,
+    document: &str,
+    generation: i64,
+    number: i64,
+    chunk: &NewChunk,
+) -> Result<()> {
+    let (id, headings, tags) = (uuid_v7(), text(&chunk.headings)?, text(&chunk.tags)?);
+    let arguments = [
+        (&id).into(),
+        document.into(),
+        generation.into(),
+        job.revision.into(),
+        number.into(),
+        chunk.starts.into(),
+        chunk.ends.into(),
+        chunk.page.into(),
+        (&headings).into(),
+        (&chunk.content).into(),
+        (&tags).into(),
+        chunk.vector.as_slice().into(),
+    ];
+    tx.execute(CHUNK, &arguments).await?;
+    Ok(())
+}
+
+async fn is_held(tx: &mut Transaction, job: &Job) -> Result<bool> {
+    let arguments = [(&job.id).into(), (&job.holder).into(), Moment::now().0.into()];
+    Ok(tx.row::<(i32,)>(HELD, &arguments).await?.is_some())
+}
+
+async fn set_progress(tx: &mut Transaction, job: &Job, status: Status, progress: &Progress) -> Result<bool> {
+    let Some(document) = &job.document_id else { return Ok(false) };
+    let progress = text(progress)?;
+    let arguments =
+        [document.into(), status.word().into(), job.attempts.into(), (&progress).into(), Moment::now().0.into()];
+    Ok(tx.execute(PROGRESS, &arguments).await? > 0)
+}
+
+fn job(row: Row, holder: &str) -> Result<Job> {
+    let kind = JobKind::of_word(&row.1).ok_or_else(|| StoreError::Damaged(format!("job {}", row.1)))?;
+    let (document_id, revision) = (row.3, row.4.unwrap_or(0));
+    Ok(Job { id: row.0, kind, pipeline_id: row.2, document_id, revision, attempts: row.5, holder: holder.to_owned() })
+}

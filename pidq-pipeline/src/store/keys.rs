@@ -1,0 +1,75 @@
+//! API keys in the database: what they may do, and the fingerprints of their secrets.
+
+use super::{Result, Store, structure, text};
+use crate::keys::ApiKey;
+
+type Row = (String, String, String, String, String, i64, Option<i64>);
+
+macro_rules! columns {
+    () => {
+        "id, name, fingerprint, scopes, pipelines, created_at, expires_at"
+    };
+}
+
+const INSERT: &str = concat!("insert into api_keys (", columns!(), ") values ($1, $2, $3, $4, $5, $6, $7)");
+const BY_ID: &str = concat!("select ", columns!(), " from api_keys where id = $1");
+const LIST: &str = concat!("select ", columns!(), " from api_keys where id > $1 order by id limit $2");
+const DELETE: &str = "delete from api_keys where id = $1";
+
+impl Store {
+    /// Stores a key.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn add_key(&self, key: &ApiKey, fingerprint: &str) -> Result<()> {
+        let (scopes, pipelines) = (text(&key.scopes)?, text(&key.pipelines)?);
+        let arguments = [
+            (&key.id).into(),
+            (&key.name).into(),
+            fingerprint.into(),
+            (&scopes).into(),
+            (&pipelines).into(),
+            key.created_at.into(),
+            key.expires_at.into(),
+        ];
+        self.database.execute(INSERT, &arguments).await?;
+        Ok(())
+    }
+
+    /// A key and the fingerprint of its secret.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn key(&self, id: &str) -> Result<Option<(ApiKey, String)>> {
+        self.database.row::<Row>(BY_ID, &[id.into()]).await?.map(key).transpose()
+    }
+
+    /// Keys after one, in the order in which they were made.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn keys(&self, after: &str, limit: usize) -> Result<Vec<ApiKey>> {
+        let rows = self.database.rows::<Row>(LIST, &[after.into(), (limit as i64).into()]).await?;
+        rows.into_iter().map(|row| key(row).map(|(key, _)| key)).collect()
+    }
+
+    /// Deletes a key. Says whether there was one.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn delete_key(&self, id: &str) -> Result<bool> {
+        Ok(self.database.execute(DELETE, &[id.into()]).await? > 0)
+    }
+}
+
+fn key(row: Row) -> Result<(ApiKey, String)> {
+    let key = ApiKey {
+        scopes: structure("scopes", &row.3)?,
+        pipelines: structure("pipelines", &row.4)?,
+        id: row.0,
+        name: row.1,
+        created_at: row.5,
+        expires_at: row.6,
+    };
+    Ok((key, row.2))
+}

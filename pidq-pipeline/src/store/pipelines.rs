@@ -1,0 +1,211 @@
+//! Pipelines in the database.
+
+use pidq_http::auth::Moment;
+use pidq_http::uuid_v7;
+use serde_json::{Map, Value};
+
+use super::jobs::{self, JobKind};
+use super::{Result, Store, StoreError, structure, text};
+use crate::records::{Counts, Options, Pipeline, PipelineStatus};
+
+/// A pipeline to be made.
+pub struct NewPipeline {
+    /// Unique.
+    pub name: String,
+    /// A known model.
+    pub embedding_model: String,
+    /// How many numbers a vector has.
+    pub embedding_dimensions: i64,
+    /// A known splitter.
+    pub text_splitter: String,
+    /// All its parameters.
+    pub splitter_parameters: Map<String, Value>,
+    /// The labels.
+    pub classifications: Vec<String>,
+    /// What else was said.
+    pub options: Options,
+}
+
+macro_rules! columns {
+    () => {
+        "id, name, revision, embedding_model, embedding_dimensions, text_splitter, splitter_parameters, \
+         classifications, options, status, generation, created_at, updated_at"
+    };
+}
+
+type Row = (String, String, i64, String, i64, String, String, String, String, String, i64, i64, i64);
+
+const INSERT: &str =
+    concat!("insert into pipelines (", columns!(), ") values ($1, $2, 1, $3, $4, $5, $6, $7, $8, 'active', 1, $9, $9)");
+const BY_ID: &str = concat!("select ", columns!(), " from pipelines where id = $1");
+const LIST: &str = concat!(
+    "select ",
+    columns!(),
+    " from pipelines where id > $1 and (cast($2 as text) is null or name = $2) \
+     order by id limit $3"
+);
+const UPDATE: &str = "update pipelines set name = $3, classifications = $4, options = $5, revision = revision + 1,
+  updated_at = $6 where id = $1 and revision = $2";
+const SET_STATUS: &str = "update pipelines set status = $2, updated_at = $3 where id = $1";
+const COUNT: &str = "select classification, status, count(*) from documents
+  where pipeline_id = $1 and status <> 'deleting' group by classification, status";
+const DELETE_JOBS: &str = "delete from jobs where pipeline_id = $1";
+const DELETE: &str = "delete from pipelines where id = $1";
+const DOCUMENTS: &str = "select count(*) from documents where pipeline_id = $1";
+
+impl Store {
+    /// Makes a pipeline.
+    ///
+    /// # Errors
+    /// If its name is taken.
+    pub async fn create_pipeline(&self, new: NewPipeline) -> Result<Pipeline> {
+        let now = Moment::now().0;
+        let pipeline = Pipeline {
+            id: uuid_v7(),
+            name: new.name,
+            revision: 1,
+            embedding_model: new.embedding_model,
+            embedding_dimensions: new.embedding_dimensions,
+            text_splitter: new.text_splitter,
+            splitter_parameters: new.splitter_parameters,
+            classifications: new.classifications,
+            options: new.options,
+            status: PipelineStatus::Active,
+            generation: 1,
+            created_at: now,
+            updated_at: now,
+        };
+        let (parameters, labels) = (text(&pipeline.splitter_parameters)?, text(&pipeline.classifications)?);
+        let options = text(&pipeline.options)?;
+        let arguments = [
+            (&pipeline.id).into(),
+            (&pipeline.name).into(),
+            (&pipeline.embedding_model).into(),
+            pipeline.embedding_dimensions.into(),
+            (&pipeline.text_splitter).into(),
+            (&parameters).into(),
+            (&labels).into(),
+            (&options).into(),
+            now.into(),
+        ];
+        self.database.execute(INSERT, &arguments).await.map_err(name_taken)?;
+        Ok(pipeline)
+    }
+
+    /// The pipeline of an id.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn pipeline(&self, id: &str) -> Result<Option<Pipeline>> {
+        self.database.row::<Row>(BY_ID, &[id.into()]).await?.map(pipeline).transpose()
+    }
+
+    /// Pipelines after one, in the order in which they were made.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn pipelines(&self, after: &str, name: Option<&str>, limit: usize) -> Result<Vec<Pipeline>> {
+        let rows = self.database.rows::<Row>(LIST, &[after.into(), name.into(), (limit as i64).into()]).await?;
+        rows.into_iter().map(pipeline).collect()
+    }
+
+    /// How many documents of some labels a pipeline has.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn counts(&self, pipeline: &str, labels: &[String]) -> Result<Counts> {
+        let mut counts = Counts::default();
+        for (label, status, documents) in self.labelled(pipeline).await? {
+            if labels.contains(&label) {
+                counts.add(&status, documents);
+            }
+        }
+        Ok(counts)
+    }
+
+    /// How many documents have a label and a status.
+    async fn labelled(&self, pipeline: &str) -> Result<Vec<(String, String, i64)>> {
+        Ok(self.database.rows(COUNT, &[pipeline.into()]).await?)
+    }
+
+    /// Whether documents have a label.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn is_label_used(&self, pipeline: &str, label: &str) -> Result<bool> {
+        Ok(self.labelled(pipeline).await?.iter().any(|(used, _, _)| used == label))
+    }
+
+    /// Stores name, labels and options of a pipeline that is still as it was read.
+    ///
+    /// # Errors
+    /// If it was changed in between, or the name is taken.
+    pub async fn update_pipeline(&self, pipeline: &Pipeline) -> Result<Pipeline> {
+        let now = Moment::now().0;
+        let (labels, options) = (text(&pipeline.classifications)?, text(&pipeline.options)?);
+        let arguments = [
+            (&pipeline.id).into(),
+            pipeline.revision.into(),
+            (&pipeline.name).into(),
+            (&labels).into(),
+            (&options).into(),
+            now.into(),
+        ];
+        match self.database.execute(UPDATE, &arguments).await.map_err(name_taken)? {
+            0 => Err(StoreError::Changed),
+            _ => Ok(Pipeline { revision: pipeline.revision + 1, updated_at: now, ..pipeline.clone() }),
+        }
+    }
+
+    /// Says that a pipeline goes away, and leaves the job of it.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn begin_deletion(&self, id: &str) -> Result<()> {
+        let now = Moment::now().0;
+        let mut tx = self.database.begin().await?;
+        tx.execute(SET_STATUS, &[id.into(), PipelineStatus::Deleting.word().into(), now.into()]).await?;
+        jobs::add(&mut tx, JobKind::Delete, id, None, now).await?;
+        tx.commit().await?;
+        Ok(())
+    }
+
+    /// Deletes a pipeline without documents; says whether it had none.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn delete_pipeline(&self, id: &str) -> Result<bool> {
+        let mut tx = self.database.begin().await?;
+        let documents = tx.row::<(i64,)>(DOCUMENTS, &[id.into()]).await?.map_or(0, |row| row.0);
+        if documents > 0 {
+            return Ok(false);
+        }
+        tx.execute(DELETE_JOBS, &[id.into()]).await?;
+        tx.execute(DELETE, &[id.into()]).await?;
+        tx.commit().await?;
+        Ok(true)
+    }
+}
+
+fn name_taken(error: pidq_http::database::DatabaseError) -> StoreError {
+    if error.is_duplicate() { StoreError::NameTaken } else { error.into() }
+}
+
+fn pipeline(row: Row) -> Result<Pipeline> {
+    let status = PipelineStatus::of_word(&row.9).ok_or_else(|| StoreError::Damaged(format!("status {}", row.9)))?;
+    Ok(Pipeline {
+        splitter_parameters: structure("splitter_parameters", &row.6)?,
+        classifications: structure("classifications", &row.7)?,
+        options: structure("options", &row.8)?,
+        id: row.0,
+        name: row.1,
+        revision: row.2,
+        embedding_model: row.3,
+        embedding_dimensions: row.4,
+        text_splitter: row.5,
+        status,
+        generation: row.10,
+        created_at: row.11,
+        updated_at: row.12,
+    })
+}

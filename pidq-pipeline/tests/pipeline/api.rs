@@ -1,0 +1,228 @@
+//! Pipelines, documents and keys over HTTP, on both databases.
+
+use serde_json::{Value, json};
+
+use crate::platform::{MASTER, SECRET, World, on_each};
+
+#[tokio::test]
+async fn the_three_calls_of_the_specification_are_understood() {
+    on_each(async |world| {
+        let body = json!({
+            "name": "p", "embedding_model": "hash-512", "text_splitter": "recursive_character",
+            "classifications": ["manual"],
+        });
+        let made = world.post("/api/pipelines", &body).await;
+        assert_eq!(made.status, 201);
+        let pipeline = made.json();
+        assert_eq!(made.header("location"), format!("/api/pipelines/{}", pipeline["id"].as_str().unwrap()));
+        assert!(!made.header("etag").is_empty());
+        assert_eq!(pipeline["embedding_dimensions"], 512);
+        assert_eq!(pipeline["text_splitter_params"]["chunk_size"], 1000);
+        assert_eq!(pipeline["document_counts"], json!({"total": 0, "ready": 0, "processing": 0, "failed": 0}));
+        let sent =
+            world.upload(pipeline["id"].as_str().unwrap(), "V-201.txt", b"V-201", &[("classification", "manual")]);
+        let sent = sent.await;
+        assert_eq!(sent.status, 202, "{}", String::from_utf8_lossy(&sent.body));
+        let document = sent.json();
+        for (member, value) in [
+            ("filename", json!("V-201.txt")),
+            ("size", json!(5)),
+            ("status", json!("queued")),
+            ("terminal", json!(false)),
+            ("searchable", json!(false)),
+            ("progress", json!({"stage": "queued", "done": 0, "total": null})),
+            ("revision", json!(1)),
+            ("error", Value::Null),
+        ] {
+            assert_eq!(document[member], value, "{member}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_pipeline_that_is_not_right_is_refused_with_what_is_wrong() {
+    let world = World::sqlite(&[]).await;
+    let good = json!({
+        "name": "p", "embedding_model": "hash-512", "text_splitter": "character", "classifications": ["a"],
+    });
+    for (member, value, status, code) in [
+        ("name", json!(""), 422, "validation"),
+        ("name", json!("x".repeat(129)), 422, "validation"),
+        ("name", json!(7), 422, "validation"),
+        ("embedding_model", json!("gpt"), 422, "unknown-embedding-model"),
+        ("text_splitter", json!("magic"), 422, "unknown-text-splitter"),
+        ("text_splitter", json!({"name": "character", "chunk_size": 0}), 422, "validation"),
+        ("text_splitter", json!({"name": "character", "chunk_sise": 10}), 422, "validation"),
+        ("classifications", json!([]), 422, "validation"),
+        ("classifications", json!(["a", " a "]), 422, "validation"),
+        ("classifcations", json!(["a"]), 422, "unknown-field"),
+    ] {
+        let mut body = good.clone();
+        body[member] = value.clone();
+        let answer = world.post("/api/pipelines", &body).await;
+        assert_eq!((answer.status, answer.code().as_str()), (status, code), "{member}: {value}");
+        assert!(answer.json()["errors"][0]["pointer"].is_string(), "{member}: {value}");
+    }
+    assert_eq!(world.post("/api/pipelines", &good).await.status, 201);
+    let again = world.post("/api/pipelines", &good).await;
+    assert_eq!((again.status, again.code().as_str()), (409, "name-taken"));
+}
+
+#[tokio::test]
+async fn pipelines_are_listed_changed_and_deleted() {
+    on_each(async |world| {
+        let id = world.pipeline().await;
+        let path = format!("/api/pipelines/{id}");
+        let first = world.get(&path).await;
+        let etag = first.header("etag").to_owned();
+        let patch = json!({"description": "d", "classifications": ["manual", "hazop"], "retrieval": {"top_k": 5}});
+        let headers = [("content-type", "application/merge-patch+json"), ("if-match", etag.as_str())];
+        let changed = world.send("PATCH", &path, &headers, patch.to_string()).await;
+        assert_eq!(changed.status, 200, "{}", String::from_utf8_lossy(&changed.body));
+        assert_eq!(changed.json()["classifications"], json!(["manual", "hazop"]));
+        assert_eq!(changed.json()["revision"], 2);
+        assert_eq!(world.send("PATCH", &path, &headers, "{}").await.status, 412, "the validator is an old one");
+        let answer = world.send("PATCH", &path, &headers[..1], r#"{"text_splitter": "html"}"#).await;
+        assert_eq!((answer.status, answer.code().as_str()), (409, "reindex-required"));
+        let listed = world.get("/api/pipelines?limit=1").await.json();
+        assert_eq!((&listed["data"][0]["id"], &listed["next_cursor"]), (&json!(id), &Value::Null));
+        assert_eq!(world.send("DELETE", &path, &[], "").await.status, 204);
+        assert_eq!(world.get(&path).await.code(), "pipeline-not-found");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_label_that_documents_have_stays() {
+    let world = World::sqlite(&[]).await;
+    let id = world.pipeline().await;
+    world.upload(&id, "a.txt", b"a", &[("classification", "datasheet")]).await;
+    let path = format!("/api/pipelines/{id}");
+    let json_body = [("content-type", "application/json")];
+    let answer = world.send("PATCH", &path, &json_body, r#"{"classifications": ["manual"]}"#).await;
+    assert_eq!((answer.status, answer.code().as_str()), (409, "classification-in-use"));
+    assert_eq!(world.get(&path).await.json()["document_counts"]["processing"], 1);
+    assert_eq!(world.send("DELETE", &path, &[], "").await.status, 202, "its documents go first");
+}
+
+#[tokio::test]
+async fn the_same_bytes_are_kept_once_under_a_label() {
+    on_each(async |world| {
+        let id = world.pipeline().await;
+        let first = world.upload(&id, "a.txt", b"same", &[("classification", "manual")]).await;
+        let second = world.upload(&id, "b.txt", b"same", &[("classification", "manual")]).await;
+        assert_eq!((first.status, second.status), (202, 200));
+        assert_eq!(second.json()["duplicate"], true);
+        assert_eq!(second.json()["id"], first.json()["id"]);
+        let other = world.upload(&id, "a.txt", b"same", &[("classification", "datasheet")]).await;
+        assert_eq!(other.status, 202, "another label does not know");
+        assert_ne!(other.json()["id"], first.json()["id"]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_form_that_is_not_right_is_refused_with_what_is_wrong() {
+    let world = World::sqlite(&[("PIDQ_UPLOAD_SIZE", "1KiB")]).await;
+    let id = world.pipeline().await;
+    let manual = ("classification", "manual");
+    for (bytes, parts, status, code) in [
+        (&b"x"[..], &[][..], 422, "missing-part"),
+        (b"x", &[("classification", "secret")], 422, "unknown-classification"),
+        (b"", &[manual], 422, "validation"),
+        (&[b'x'; 1025], &[manual], 413, "payload-too-large"),
+        (b"x", &[manual, ("classifcation", "manual")], 422, "unknown-field"),
+        (b"x", &[manual, manual], 422, "validation"),
+        (b"x", &[manual, ("metadata", "[1]")], 422, "validation"),
+        (b"x", &[manual, ("sha256", "00")], 422, "validation"),
+    ] {
+        let answer = world.upload(&id, "a.txt", bytes, parts).await;
+        assert_eq!((answer.status, answer.code().as_str()), (status, code), "{parts:?}");
+    }
+    let answer = world.upload(&id, "a.txt", b"x", &[("classification", "secret")]).await;
+    assert_eq!(answer.json()["allowed"], json!(["manual", "datasheet"]));
+    let odd = world.upload(&id, "../../etc/passwd", b"y", &[manual]).await;
+    assert_eq!(odd.json()["filename"], "passwd");
+}
+
+#[tokio::test]
+async fn documents_are_listed_changed_and_deleted() {
+    on_each(async |world| {
+        let id = world.pipeline().await;
+        for number in 0..5 {
+            let (name, text) = (format!("{number}.txt"), format!("text {number}"));
+            let label = if number % 2 == 0 { "manual" } else { "datasheet" };
+            let parts = [("classification", label), ("external_id", name.as_str()), ("metadata", r#"{"unit": 20}"#)];
+            assert_eq!(world.upload(&id, &name, text.as_bytes(), &parts).await.status, 202);
+        }
+        let base = format!("/api/pipelines/{id}/documents");
+        let mut path = format!("{base}?limit=2");
+        let mut names = Vec::new();
+        loop {
+            let page = world.get(&path).await.json();
+            names.extend(page["data"].as_array().unwrap().iter().map(|row| row["filename"].clone()));
+            let Some(cursor) = page["next_cursor"].as_str() else { break };
+            path = format!("{base}?limit=2&cursor={cursor}");
+        }
+        assert_eq!(names, (0..5).map(|number| json!(format!("{number}.txt"))).collect::<Vec<_>>());
+        let of_label = world.get(&format!("{base}?classification=datasheet")).await.json();
+        assert_eq!(of_label["data"].as_array().unwrap().len(), 2);
+        let one = world.get(&format!("{base}?external_id=3.txt")).await.json()["data"][0].clone();
+        let taken = world.upload(&id, "z", b"z", &[("classification", "manual"), ("external_id", "3.txt")]).await;
+        assert_eq!((taken.status, taken.code().as_str()), (409, "external-id-taken"));
+        let path = format!("{base}/{}", one["id"].as_str().unwrap());
+        let patch = r#"{"classification": "manual", "metadata": {"unit": null, "rev": "B"}, "filename": "three.txt"}"#;
+        let changed = world.send("PATCH", &path, &[("content-type", "application/json")], patch).await.json();
+        assert_eq!((&changed["classification"], &changed["metadata"]), (&json!("manual"), &json!({"rev": "B"})));
+        let content = world.get(&format!("{path}/content")).await;
+        assert_eq!(content.body, b"text 3");
+        assert_eq!(content.header("content-disposition"), "attachment; filename*=UTF-8''three.txt");
+        assert_eq!(world.send("POST", &format!("{path}/cancel"), &[], "").await.json()["status"], "cancelled");
+        assert_eq!(world.send("POST", &format!("{path}/retry"), &[], "").await.json()["status"], "queued");
+        let busy = world.send("POST", &format!("{path}/retry"), &[], "").await;
+        assert_eq!((busy.status, busy.code().as_str()), (409, "document-busy"));
+        assert_eq!(world.send("DELETE", &path, &[], "").await.status, 204);
+        assert_eq!(world.send("DELETE", &path, &[], "").await.code(), "document-not-found");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_master_key_gives_tokens_and_keys_reach_as_far_as_they_say() {
+    let world = World::sqlite(&[("PIDQ_APP_MASTER_KEY", MASTER), ("PIDQ_APP_MASTER_SECRET", SECRET)]).await;
+    assert_eq!(world.get("/api/pipelines").await.status, 401);
+    let form = format!("grant_type=client_credentials&client_id={MASTER}&client_secret={SECRET}");
+    let headers = [("content-type", "application/x-www-form-urlencoded")];
+    let token = world.send("POST", "/o/token/", &headers, form).await.json();
+    let root = format!("Bearer {}", token["access_token"].as_str().unwrap());
+    let root = [("authorization", root.as_str()), ("content-type", "application/json")];
+    let pipeline = json!({
+        "name": "p", "embedding_model": "hash-512", "text_splitter": "token", "classifications": ["open", "secret"],
+    });
+    let made = world.send("POST", "/api/pipelines", &root, pipeline.to_string()).await;
+    assert_eq!(made.status, 201, "{}", String::from_utf8_lossy(&made.body));
+    let id = made.json()["id"].clone();
+    let id = id.as_str().unwrap();
+    let wanted = json!({
+        "name": "reader", "scopes": ["pipelines:read", "documents:read", "documents:write"],
+        "pipelines": {id: {"classifications": ["open"], "verbs": ["read", "write"]}},
+    });
+    let key = world.send("POST", "/api/keys", &root, wanted.to_string()).await.json();
+    let bearer = format!("Bearer {}", key["key"].as_str().unwrap());
+    let reader = [("authorization", bearer.as_str())];
+    let seen = world.send("GET", &format!("/api/pipelines/{id}"), &reader, "").await.json();
+    assert_eq!(seen["classifications"], json!(["open"]), "the other label does not exist for it");
+    for label in ["secret", "never-heard-of"] {
+        let answer = world.upload_as(&reader, id, "a", b"a", &[("classification", label)]).await;
+        assert_eq!((answer.status, answer.code().as_str()), (403, "classification-forbidden"), "{label}");
+    }
+    assert_eq!(world.upload_as(&reader, id, "a", b"a", &[("classification", "open")]).await.status, 202);
+    assert_eq!(world.send("POST", "/api/pipelines", &reader, "{}").await.status, 403, "no scope for it");
+    assert_eq!(world.send("GET", "/api/keys", &reader, "").await.status, 403);
+    let listed = world.send("GET", "/api/keys", &root, "").await;
+    assert!(!String::from_utf8_lossy(&listed.body).contains(key["key"].as_str().unwrap()), "a secret is shown once");
+    let path = format!("/api/keys/{}", key["id"].as_str().unwrap());
+    assert_eq!(world.send("DELETE", &path, &root, "").await.status, 204);
+    assert_eq!(world.send("GET", &format!("/api/pipelines/{id}"), &reader, "").await.status, 401);
+}

@@ -1,0 +1,131 @@
+//! A platform in this process, and callers that ask it.
+
+use http_body_util::BodyExt;
+use hyper::{HeaderMap, Request};
+use pidq_http::{COMMON, Settings, Site};
+use pidq_pipeline::{Platform, SETTINGS, open};
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::databases;
+
+pub const MASTER: &str = "0199aaaa-0000-7000-8000-000000000001";
+pub const SECRET: &str = "f3a9c1d7e5b2408c9d6a1e7f0b3c5d8e";
+
+/// A platform on a database of its own.
+pub struct World {
+    pub site: Site<Platform>,
+    _folder: TempDir,
+}
+
+/// An answer as a test reads it.
+#[derive(Debug)]
+pub struct Answer {
+    pub status: u16,
+    pub headers: HeaderMap,
+    pub body: Vec<u8>,
+}
+
+impl Answer {
+    pub fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap_or(Value::Null)
+    }
+
+    pub fn code(&self) -> String {
+        self.json()["code"].as_str().unwrap_or_default().to_owned()
+    }
+
+    pub fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map_or("", |value| value.to_str().unwrap())
+    }
+}
+
+/// Runs a test once for each kind of database.
+pub async fn on_each(test: impl AsyncFn(World)) {
+    let folder = TempDir::new().unwrap();
+    let url = databases::sqlite_url(&folder);
+    test(World::open(url, folder, &[]).await).await;
+    match databases::fresh_postgres() {
+        Some(url) => test(World::open(url, TempDir::new().unwrap(), &[]).await).await,
+        None => eprintln!("SKIPPED on PostgreSQL: no server found under /usr/lib/postgresql"),
+    }
+}
+
+impl World {
+    pub async fn sqlite(more: &[(&str, &str)]) -> World {
+        let folder = TempDir::new().unwrap();
+        World::open(databases::sqlite_url(&folder), folder, more).await
+    }
+
+    async fn open(url: String, folder: TempDir, more: &[(&str, &str)]) -> World {
+        let own = [("PIDQ_DATABASE_URL", url.as_str()), ("PIDQ_RATE", "0")];
+        let environment = own.iter().chain(more).map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        let settings = Settings::read(&[COMMON, SETTINGS], [], environment).unwrap();
+        let site = open(&settings).await.unwrap_or_else(|error| panic!("{error}")).build();
+        World { site, _folder: folder }
+    }
+
+    /// Sends a request with headers and a body.
+    pub async fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: impl Into<Vec<u8>>) -> Answer {
+        let mut request = Request::builder().method(method).uri(path).header("host", "localhost");
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let (head, body) = self.site.call(request.body(body.into().into()).unwrap()).await.into_parts();
+        let body = body.collect().await.unwrap_or_else(|_| panic!("the answer ends early")).to_bytes().to_vec();
+        Answer { status: head.status.as_u16(), headers: head.headers, body }
+    }
+
+    pub async fn get(&self, path: &str) -> Answer {
+        self.send("GET", path, &[], "").await
+    }
+
+    pub async fn post(&self, path: &str, body: &Value) -> Answer {
+        self.send("POST", path, &[("content-type", "application/json")], body.to_string()).await
+    }
+
+    /// Makes the pipeline of most tests and gives its id.
+    pub async fn pipeline(&self) -> String {
+        let body = serde_json::json!({
+            "name": "Unit 20 manuals", "embedding_model": "hash-512", "text_splitter": "recursive_character",
+            "classifications": ["manual", "datasheet"],
+        });
+        let made = self.post("/api/pipelines", &body).await;
+        assert_eq!(made.status, 201, "{}", String::from_utf8_lossy(&made.body));
+        made.json()["id"].as_str().unwrap().to_owned()
+    }
+
+    /// Uploads a file with other parts beside it.
+    pub async fn upload(&self, pipeline: &str, name: &str, bytes: &[u8], parts: &[(&str, &str)]) -> Answer {
+        self.upload_as(&[], pipeline, name, bytes, parts).await
+    }
+
+    pub async fn upload_as(
+        &self,
+        headers: &[(&str, &str)],
+        pipeline: &str,
+        name: &str,
+        bytes: &[u8],
+        parts: &[(&str, &str)],
+    ) -> Answer {
+        let headers: Vec<_> =
+            [("content-type", "multipart/form-data; boundary=x7x")].iter().chain(headers).copied().collect();
+        self.send("POST", &format!("/api/pipelines/{pipeline}/documents"), &headers, form(name, bytes, parts)).await
+    }
+}
+
+/// A form with a file and other parts.
+pub fn form(name: &str, bytes: &[u8], parts: &[(&str, &str)]) -> Vec<u8> {
+    let mut body = Vec::new();
+    for (part, value) in parts {
+        let head = format!("--x7x\r\nContent-Disposition: form-data; name=\"{part}\"\r\n\r\n{value}\r\n");
+        body.extend_from_slice(head.as_bytes());
+    }
+    let head = format!(
+        "--x7x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"{name}\"\r\nContent-Type: text/plain\r\n\r\n"
+    );
+    body.extend_from_slice(head.as_bytes());
+    body.extend_from_slice(bytes);
+    body.extend_from_slice(b"\r\n--x7x--\r\n");
+    body
+}
