@@ -36,8 +36,9 @@ create table documents (
   metadata text not null,
   revision bigint not null,
   status text not null,
-  -- The revision that queries find; none until the first one is ready.
+  -- The revision that queries find, none until the first one is ready; and what counts when it changes.
   searchable_revision bigint,
+  indexed_at bigint,
   attempts bigint not null,
   -- What whoever works on it says: how far it is, what was odd, why it failed.
   progress text not null,
@@ -55,6 +56,7 @@ create table contents (
   content bytea not null,
   extracted text,
   pages text,
+  title text,
   primary key (document_id, revision)
 );
 
@@ -66,8 +68,11 @@ create table chunks (
   document_id text not null references documents (id),
   revision bigint not null,
   number bigint not null,
-  starts bigint not null,
-  ends bigint not null,
+  -- Where it stands in the text: in characters for callers, in bytes for us. A chunk that is made stands nowhere.
+  starts bigint,
+  ends bigint,
+  first_byte bigint,
+  last_byte bigint,
   page bigint,
   headings text not null,
   content text not null,
@@ -76,6 +81,14 @@ create table chunks (
 );
 create index chunks_of_partitions on chunks (pipeline_id, generation, classification, id);
 create index chunks_of_documents on chunks (document_id, revision, generation, number);
+
+-- Counts changes of what queries find under a label, so that every replica sees them.
+create table partitions (
+  pipeline_id text not null,
+  classification text not null,
+  changes bigint not null,
+  primary key (pipeline_id, classification)
+);
 
 -- Work that is to be done: a row lives until it is. Whoever works on it holds it for a while.
 create table jobs (

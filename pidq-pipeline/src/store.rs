@@ -3,6 +3,7 @@
 mod documents;
 mod jobs;
 mod keys;
+mod partitions;
 mod pipelines;
 
 use pidq_http::database::{Database, DatabaseError, Migration};
@@ -12,6 +13,7 @@ use serde::de::DeserializeOwned;
 
 pub use documents::{Change, Listed, NewDocument};
 pub use jobs::{Job, JobKind, NewChunk, ReadDocument};
+pub use partitions::{Searchable, StoredChunk};
 pub use pipelines::NewPipeline;
 
 const MIGRATIONS: &[Migration] = &[Migration { version: 1, sql: include_str!("../migrations/platform_1.sql") }];

@@ -6,7 +6,7 @@ use pidq_http::uuid_v7;
 use serde_json::{Map, Value};
 
 use super::jobs::{self, JobKind};
-use super::{Result, Store, StoreError, structure};
+use super::{Result, Store, StoreError, partitions, structure};
 use crate::records::{Document, Status};
 
 /// A document to be stored.
@@ -85,7 +85,7 @@ const LIST: &str = concat!(
 const CONTENT: &str = "select content from contents where document_id = $1 and revision = $2";
 const EXTRACTED: &str = "select extracted, pages from contents where document_id = $1 and revision = $2";
 const CHANGE: &str = "update documents set classification = coalesce($4, classification),
-  filename = coalesce($5, filename), metadata = coalesce($6, metadata), updated_at = $3
+  filename = coalesce($5, filename), metadata = coalesce($6, metadata), indexed_at = $3, updated_at = $3
   where id = $1 and updated_at = $2 and status <> 'deleting'";
 const RELABEL_CHUNKS: &str = "update chunks set classification = $2 where document_id = $1";
 const QUEUE: &str = "update documents set status = 'queued', attempts = 0, progress = '{}', updated_at = $2
@@ -229,6 +229,10 @@ impl Store {
             Err(error) if error.is_duplicate() => return Err(StoreError::SameContent),
             Err(error) => return Err(error.into()),
         }
+        if change.classification.is_some() || change.metadata.is_some() {
+            partitions::changed_under(&mut tx, &document.pipeline_id, &document.classification).await?;
+            partitions::changed(&mut tx, &document.id).await?;
+        }
         if let Some(label) = change.classification {
             tx.execute(RELABEL_CHUNKS, &[(&document.id).into(), label.into()]).await?;
         }
@@ -283,6 +287,7 @@ impl Store {
         if tx.execute(MARK_DELETING, &[id.into(), pipeline.into(), Moment::now().0.into()]).await? == 0 {
             return Ok(false);
         }
+        partitions::changed(&mut tx, id).await?;
         for statement in [DELETE_CHUNKS, DELETE_CONTENTS, DELETE_JOBS, DELETE] {
             tx.execute(statement, &[id.into()]).await?;
         }

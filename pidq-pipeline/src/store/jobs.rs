@@ -9,7 +9,7 @@ use pidq_http::auth::Moment;
 use pidq_http::database::{Arg, DatabaseError, Kind, Transaction};
 use pidq_http::uuid_v7;
 
-use super::{Result, Store, StoreError, text};
+use super::{Result, Store, StoreError, partitions, text};
 use crate::records::{Progress, Status};
 
 /// What is to be done.
@@ -84,12 +84,13 @@ const NEXT: &str = "select min(case when held_until is null or held_until < run_
 const PROGRESS: &str = "update documents set status = $2, attempts = $3, progress = $4, updated_at = $5
   where id = $1 and status not in ('deleting', 'cancelled')";
 const CHUNK: &str = "insert into chunks (id, pipeline_id, generation, classification, document_id, revision, number,
-  starts, ends, page, headings, content, tags, vector)
-  select $1, d.pipeline_id, $3, d.classification, d.id, $4, $5, $6, $7, $8, $9, $10, $11, $12
+  starts, ends, first_byte, last_byte, page, headings, content, tags, vector)
+  select $1, d.pipeline_id, $3, d.classification, d.id, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14
   from documents d where d.id = $2";
 const FORGET_CHUNKS: &str = "delete from chunks where document_id = $1 and generation = $2";
-const EXTRACTED: &str = "update contents set extracted = $3, pages = $4 where document_id = $1 and revision = $2";
-const READY: &str = "update documents set status = 'ready', searchable_revision = $2, progress = $3, content_type = $4,
+const EXTRACTED: &str =
+    "update contents set extracted = $3, pages = $4, title = $5 where document_id = $1 and revision = $2";
+const READY: &str = "update documents set status = 'ready', searchable_revision = $2, indexed_at = $5, progress = $3, content_type = $4,
   updated_at = $5 where id = $1 and status not in ('deleting', 'cancelled')";
 
 /// Adds the job of a document, or begins it anew.
@@ -109,10 +110,10 @@ pub(super) async fn add(
 
 /// A chunk to be stored.
 pub struct NewChunk {
-    /// Where it begins, in characters.
-    pub starts: i64,
-    /// Where it ends.
-    pub ends: i64,
+    /// Where it begins and ends, in characters; nothing if it is made of parts from all over the text.
+    pub place: Option<(i64, i64)>,
+    /// The same in bytes.
+    pub bytes: Option<(i64, i64)>,
     /// The page that it begins on.
     pub page: Option<i64>,
     /// The headings that it stands under, outermost first.
@@ -135,6 +136,8 @@ pub struct ReadDocument {
     pub extracted: String,
     /// Where its pages are, as JSON.
     pub pages: String,
+    /// What it calls itself.
+    pub title: Option<String>,
     /// Its chunks in order.
     pub chunks: Vec<NewChunk>,
     /// What to say of it.
@@ -236,12 +239,15 @@ impl Store {
         if tx.execute(READY, &arguments).await? == 0 {
             return Ok(false);
         }
-        let arguments = [document.into(), job.revision.into(), (&read.extracted).into(), (&read.pages).into()];
+        let title = read.title.as_deref();
+        let arguments =
+            [document.into(), job.revision.into(), (&read.extracted).into(), (&read.pages).into(), title.into()];
         tx.execute(EXTRACTED, &arguments).await?;
         tx.execute(FORGET_CHUNKS, &[document.into(), read.generation.into()]).await?;
         for (number, chunk) in read.chunks.iter().enumerate() {
             insert_chunk(&mut tx, job, document, read.generation, number as i64, chunk).await?;
         }
+        partitions::changed(&mut tx, document).await?;
         tx.execute(DONE, &[(&job.id).into(), (&job.holder).into()]).await?;
         tx.commit().await?;
         Ok(true)
@@ -263,8 +269,10 @@ async fn insert_chunk(
         generation.into(),
         job.revision.into(),
         number.into(),
-        chunk.starts.into(),
-        chunk.ends.into(),
+        chunk.place.map(|place| place.0).into(),
+        chunk.place.map(|place| place.1).into(),
+        chunk.bytes.map(|bytes| bytes.0).into(),
+        chunk.bytes.map(|bytes| bytes.1).into(),
         chunk.page.into(),
         (&headings).into(),
         (&chunk.content).into(),

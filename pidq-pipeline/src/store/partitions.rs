@@ -1,0 +1,160 @@
+//! What queries find under a label: its documents, their chunks, and a count by which a change is seen.
+
+use pidq_http::database::{DatabaseError, Transaction};
+use serde_json::{Map, Value};
+
+use super::{Result, Store, structure};
+
+/// A document that queries find.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Searchable {
+    /// Its id.
+    pub id: String,
+    /// The revision that is found.
+    pub revision: i64,
+    /// Changes whenever something of it does.
+    pub indexed_at: i64,
+    /// What filters look at.
+    pub metadata: Map<String, Value>,
+    /// What it calls itself, or its file is called.
+    pub title: String,
+}
+
+/// A chunk as it is stored.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredChunk {
+    /// Its id.
+    pub id: String,
+    /// Its place among the chunks of the document, from 0.
+    pub number: i64,
+    /// Where it begins and ends, in characters.
+    pub place: Option<(i64, i64)>,
+    /// The same in bytes.
+    pub bytes: Option<(i64, i64)>,
+    /// The page that it begins on, from 1.
+    pub page: Option<i64>,
+    /// The headings that it stands under.
+    pub headings: Vec<String>,
+    /// What it says.
+    pub content: String,
+    /// The tags in it.
+    pub tags: Vec<String>,
+    /// What it means, as little-endian numbers of four bytes.
+    pub vector: Vec<u8>,
+}
+
+type Row = (
+    String,
+    i64,
+    Option<i64>,
+    Option<i64>,
+    Option<i64>,
+    Option<i64>,
+    Option<i64>,
+    String,
+    String,
+    String,
+    Option<Vec<u8>>,
+);
+
+const CHANGES: &str = "select changes from partitions where pipeline_id = $1 and classification = $2";
+const COUNT: &str = "insert into partitions (pipeline_id, classification, changes) values ($1, $2, 1)
+  on conflict (pipeline_id, classification) do update set changes = partitions.changes + 1";
+const LABEL: &str = "select pipeline_id, classification from documents where id = $1";
+const SEARCHABLE: &str = "select d.id, d.searchable_revision, coalesce(d.indexed_at, 0), d.metadata,
+  coalesce(c.title, d.filename) from documents d
+  join contents c on c.document_id = d.id and c.revision = d.searchable_revision
+  where d.pipeline_id = $1 and d.classification = $2 and d.searchable_revision is not null";
+macro_rules! chunks {
+    ($where:literal) => {
+        concat!(
+            "select id, number, starts, ends, first_byte, last_byte, page, headings, content, tags, vector from chunks \
+             where document_id = $1 and revision = $2 and generation = $3",
+            $where,
+            " order by number"
+        )
+    };
+}
+const CHUNKS: &str = chunks!("");
+const SOME_CHUNKS: &str = chunks!(" and number > $4 and number <= $5");
+
+/// Counts a change of what is found under the label of a document.
+pub(super) async fn changed(tx: &mut Transaction, document: &str) -> std::result::Result<(), DatabaseError> {
+    match tx.row::<(String, String)>(LABEL, &[document.into()]).await? {
+        Some((pipeline, label)) => changed_under(tx, &pipeline, &label).await,
+        None => Ok(()),
+    }
+}
+
+/// Counts a change of what is found under a label.
+pub(super) async fn changed_under(
+    tx: &mut Transaction,
+    pipeline: &str,
+    label: &str,
+) -> std::result::Result<(), DatabaseError> {
+    tx.execute(COUNT, &[pipeline.into(), label.into()]).await.map(drop)
+}
+
+impl Store {
+    /// How often changed what is found under a label.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn changes(&self, pipeline: &str, label: &str) -> Result<i64> {
+        let row = self.database.row::<(i64,)>(CHANGES, &[pipeline.into(), label.into()]).await?;
+        Ok(row.map_or(0, |row| row.0))
+    }
+
+    /// The documents that are found under a label.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn searchable(&self, pipeline: &str, label: &str) -> Result<Vec<Searchable>> {
+        type Row = (String, i64, i64, String, String);
+        let rows = self.database.rows::<Row>(SEARCHABLE, &[pipeline.into(), label.into()]).await?;
+        let searchable = |(id, revision, indexed_at, metadata, title): Row| {
+            Ok(Searchable { id, revision, indexed_at, metadata: structure("metadata", &metadata)?, title })
+        };
+        rows.into_iter().map(searchable).collect()
+    }
+
+    /// The chunks of a revision, in order.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn chunks(&self, document: &str, revision: i64, generation: i64) -> Result<Vec<StoredChunk>> {
+        let arguments = [document.into(), revision.into(), generation.into()];
+        self.database.rows::<Row>(CHUNKS, &arguments).await?.into_iter().map(chunk).collect()
+    }
+
+    /// Some of them: those behind a number, at most so many.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn chunks_after(
+        &self,
+        document: &str,
+        revision: i64,
+        generation: i64,
+        after: i64,
+        limit: usize,
+    ) -> Result<Vec<StoredChunk>> {
+        let last = after.saturating_add(limit as i64);
+        let arguments = [document.into(), revision.into(), generation.into(), after.into(), last.into()];
+        self.database.rows::<Row>(SOME_CHUNKS, &arguments).await?.into_iter().map(chunk).collect()
+    }
+}
+
+fn chunk(row: Row) -> Result<StoredChunk> {
+    Ok(StoredChunk {
+        place: row.2.zip(row.3),
+        bytes: row.4.zip(row.5),
+        headings: structure("headings", &row.7)?,
+        tags: structure("tags", &row.9)?,
+        vector: row.10.unwrap_or_default(),
+        id: row.0,
+        number: row.1,
+        page: row.6,
+        content: row.8,
+    })
+}
