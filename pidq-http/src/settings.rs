@@ -76,6 +76,18 @@ pub struct SettingError(Vec<String>);
 /// What all names in the environment begin with.
 const PREFIX: &str = "PIDQ_";
 
+/// The rows of some tables. One of a later table takes the place of one of its name: services differ in defaults.
+fn rows(tables: &[&'static [Setting]]) -> Vec<&'static Setting> {
+    let mut rows: Vec<&'static Setting> = Vec::new();
+    for row in tables.iter().flat_map(|table| table.iter()) {
+        match rows.iter_mut().find(|known| known.env == row.env) {
+            Some(known) => *known = row,
+            None => rows.push(row),
+        }
+    }
+    rows
+}
+
 impl Settings {
     /// Reads the settings of some tables from arguments (`--listen ADDRESS`, `--config FILE`) and environment.
     pub fn read(
@@ -83,8 +95,7 @@ impl Settings {
         arguments: impl IntoIterator<Item = String>,
         environment: impl IntoIterator<Item = (String, String)>,
     ) -> Result<Self, SettingError> {
-        let rows = tables.iter().flat_map(|table| table.iter()).collect();
-        let mut settings = Settings { rows, values: BTreeMap::new(), warnings: Vec::new() };
+        let mut settings = Settings { rows: rows(tables), values: BTreeMap::new(), warnings: Vec::new() };
         let mut wrong = Vec::new();
         let flags = settings.flags(arguments, &mut wrong);
         let environment: BTreeMap<String, String> =

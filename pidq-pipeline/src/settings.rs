@@ -10,11 +10,14 @@ macro_rules! rows {
 
 /// What an administrator decides about the document platform.
 pub const SETTINGS: &[Setting] = rows![
+    "PIDQ_LISTEN", "config.listen", Kind::List, Some("127.0.0.1:8000"), false, "Addresses to listen on.";
     "PIDQ_DATA_DIR", "config.data", Kind::Path, Some("data"), false, "Where the database is kept if no other is named.";
     "PIDQ_DATABASE_URL", "config.database.url", Kind::Text, None, true, "`postgres://…` or `sqlite:FILE`: all that survives; else `pipeline.db` in the data directory.";
     "PIDQ_APP_MASTER_KEY", "secrets.masterKey", Kind::Text, None, true, "The name of the first caller, a UUID. Without it everybody may do everything, on loopback only.";
     "PIDQ_APP_MASTER_SECRET", "secrets.masterSecret", Kind::Text, None, true, "The secret of the first caller.";
     "PIDQ_APP_SECRET", "secrets.appSecret", Kind::Text, None, true, "What cursors are signed with, so that all replicas understand them.";
+    "PIDQ_WORKERS", "config.workers", Kind::Number, Some("2"), false, "Documents that this process reads at once; 0 leaves them to workers apart.";
+    "PIDQ_MODELS", "config.models", Kind::Path, None, false, "A folder with a folder for each embedding model.";
     "PIDQ_UPLOAD_SIZE", "config.limits.upload", Kind::Size, Some("100MiB"), false, "The largest document.";
     "PIDQ_MAX_PIPELINES", "config.limits.pipelines", Kind::Number, Some("10000"), false, "How many pipelines there may be.";
 ];

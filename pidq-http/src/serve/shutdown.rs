@@ -36,6 +36,11 @@ impl Shutdown {
         (Stop(sender), Shutdown(receiver))
     }
 
+    /// Waits for the first word: for what runs beside a server, or without one.
+    pub async fn told(mut self) {
+        self.asked(1).await;
+    }
+
     pub(super) async fn asked(&mut self, times: usize) {
         if self.0.wait_for(|asked| *asked >= times).await.is_err() {
             std::future::pending().await

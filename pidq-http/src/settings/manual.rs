@@ -1,11 +1,11 @@
 //! What settings there are, for people: the help of a command, and a table for the manual.
 
-use super::{Kind, Setting, flag};
+use super::{Kind, Setting, flag, rows};
 
 /// One line per setting, for `--help`.
 pub fn help(tables: &[&'static [Setting]]) -> String {
     let mut text = String::from("Settings, as flag or in the environment:\n");
-    for row in tables.iter().flat_map(|table| table.iter()) {
+    for row in rows(tables) {
         // A secret has no flag.
         let name = if row.secret { row.env.to_owned() } else { flag(row.env) };
         let default = row.default.filter(|d| !d.is_empty()).map(|d| format!(" [{d}]")).unwrap_or_default();
@@ -17,7 +17,7 @@ pub fn help(tables: &[&'static [Setting]]) -> String {
 /// A Markdown table with a row per setting.
 pub fn manual(tables: &[&'static [Setting]]) -> String {
     let mut text = String::from("| variable | chart | looks like | default | what it does |\n|---|---|---|---|---|\n");
-    for row in tables.iter().flat_map(|table| table.iter()) {
+    for row in rows(tables) {
         let default = row.default.filter(|d| !d.is_empty()).map(|d| format!("`{d}`")).unwrap_or_default();
         let env = if row.secret { format!("`{}`, `{}_FILE`", row.env, row.env) } else { format!("`{}`", row.env) };
         let looks = looks_like(row.kind);

@@ -7,4 +7,5 @@ mod corpora;
 #[allow(dead_code, reason = "another suite has more use for it")]
 #[path = "../../../pidq-http/tests/identity/databases.rs"]
 mod databases;
+mod jobs;
 mod platform;

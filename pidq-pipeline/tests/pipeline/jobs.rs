@@ -1,0 +1,169 @@
+//! Work as leased rows: never two at one document, never a lost one, and nothing left of what was deleted.
+
+use std::time::Duration;
+
+use pidq_http::database::Database;
+use pidq_pipeline::records::{Document, Options, Progress, Status};
+use pidq_pipeline::store::{Job, NewChunk, NewDocument, NewPipeline, ReadDocument, Store};
+use serde_json::Map;
+
+use crate::databases;
+
+const LONG: Duration = Duration::from_secs(60);
+const OVER: Duration = Duration::ZERO;
+
+#[tokio::test]
+async fn a_job_is_held_by_one_worker() {
+    on_each(async |store| {
+        document(&store, "a").await;
+        let job = taken(&store, "one", LONG).await;
+        assert!(store.take_job("two", LONG).await.unwrap().is_none(), "it is held");
+        assert!(store.report(&job, Status::Parsing, &Progress::default()).await.unwrap());
+        assert!(store.hold_job(&job, LONG).await.unwrap());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_job_whose_worker_died_is_taken_again_and_the_dead_write_nothing() {
+    on_each(async |store| {
+        let document = document(&store, "a").await;
+        let dead = taken(&store, "one", OVER).await;
+        tokio::time::sleep(Duration::from_millis(5)).await;
+        let job = taken(&store, "two", LONG).await;
+        assert_eq!((dead.attempts, job.attempts), (1, 2));
+        assert!(!store.report(&dead, Status::Parsing, &Progress::default()).await.unwrap());
+        assert!(!store.publish(&dead, &read("of the dead")).await.unwrap());
+        assert!(!store.hold_job(&dead, LONG).await.unwrap());
+        assert!(store.publish(&job, &read("of the living")).await.unwrap());
+        let chunks = store.chunks(&document.id, 1, 1).await.unwrap();
+        assert_eq!(chunks.iter().map(|chunk| chunk.content.as_str()).collect::<Vec<_>>(), ["of the living"]);
+        let ready = store.document(&document.pipeline_id, &document.id).await.unwrap().unwrap();
+        assert_eq!((ready.status, ready.searchable_revision), (Status::Ready, Some(1)));
+        assert!(store.take_job("three", LONG).await.unwrap().is_none(), "it is done");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_is_deleted_while_it_is_read_leaves_nothing() {
+    on_each(async |store| {
+        let document = document(&store, "a").await;
+        let job = taken(&store, "one", LONG).await;
+        assert!(store.delete_document(&document.pipeline_id, &document.id).await.unwrap());
+        assert!(!store.report(&job, Status::Embedding, &Progress::default()).await.unwrap());
+        assert!(!store.publish(&job, &read("too late")).await.unwrap());
+        assert!(store.chunks(&document.id, 1, 1).await.unwrap().is_empty());
+        assert!(store.searchable(&document.pipeline_id, "manual").await.unwrap().is_empty());
+        assert!(store.content(&document.id, 1).await.unwrap().is_none());
+        assert!(!store.delete_document(&document.pipeline_id, &document.id).await.unwrap(), "once is enough");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_document_that_fails_for_a_while_is_tried_again_in_its_time() {
+    on_each(async |store| {
+        let document = document(&store, "a").await;
+        let job = taken(&store, "one", LONG).await;
+        let later = pidq_http::auth::Moment::now().0 + 60_000;
+        assert!(store.fail(&job, &Progress::default(), Some(later)).await.unwrap());
+        let queued = store.document(&document.pipeline_id, &document.id).await.unwrap().unwrap();
+        assert_eq!((queued.status, queued.attempts), (Status::Queued, 1));
+        assert!(store.take_job("two", LONG).await.unwrap().is_none(), "not yet");
+        assert_eq!(store.next_job_at().await.unwrap(), Some(later));
+        store.cancel_document(&queued).await.unwrap();
+        let cancelled = store.document(&document.pipeline_id, &document.id).await.unwrap().unwrap();
+        assert_eq!(cancelled.status, Status::Cancelled);
+        assert_eq!(store.next_job_at().await.unwrap(), None);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn many_workers_share_many_jobs() {
+    on_each(async |store| {
+        for number in 0..40 {
+            document(&store, &format!("text {number}")).await;
+        }
+        let workers = (0..8).map(|worker| {
+            let store = store.clone();
+            tokio::spawn(async move {
+                let mut done = Vec::new();
+                while let Some(job) = store.take_job(&format!("worker {worker}"), LONG).await.unwrap() {
+                    assert!(store.publish(&job, &read("text")).await.unwrap());
+                    done.extend(job.document_id);
+                }
+                done
+            })
+        });
+        let mut all = Vec::new();
+        for worker in workers.collect::<Vec<_>>() {
+            all.extend(worker.await.unwrap());
+        }
+        all.sort();
+        all.dedup();
+        assert_eq!(all.len(), 40, "each once");
+    })
+    .await;
+}
+
+async fn on_each(test: impl AsyncFn(Store)) {
+    databases::on_each(async |database: Database| test(Store::open(database).await.unwrap()).await).await;
+}
+
+async fn taken(store: &Store, worker: &str, hold: Duration) -> Job {
+    store.take_job(worker, hold).await.unwrap().expect("a job")
+}
+
+/// A document of its own pipeline, or of the one that is there.
+async fn document(store: &Store, text: &str) -> Document {
+    let pipeline = match store.pipelines("", None, 1).await.unwrap().pop() {
+        Some(pipeline) => pipeline,
+        None => store.create_pipeline(pipeline()).await.unwrap(),
+    };
+    let new = NewDocument {
+        pipeline_id: &pipeline.id,
+        classification: "manual",
+        external_id: None,
+        filename: "a.txt",
+        content_type: "text/plain",
+        metadata: &Map::new(),
+        content: text.as_bytes(),
+        sha256: text,
+    };
+    store.add_document(new).await.unwrap().0
+}
+
+fn pipeline() -> NewPipeline {
+    NewPipeline {
+        name: "p".into(),
+        embedding_model: "hash-512".into(),
+        embedding_dimensions: 512,
+        text_splitter: "character".into(),
+        splitter_parameters: Map::new(),
+        classifications: vec!["manual".into()],
+        options: Options::default(),
+    }
+}
+
+fn read(text: &str) -> ReadDocument {
+    let chunk = NewChunk {
+        place: Some((0, text.len() as i64)),
+        bytes: Some((0, text.len() as i64)),
+        page: Some(1),
+        headings: vec![],
+        content: text.into(),
+        tags: vec![],
+        vector: vec![0; 4],
+    };
+    ReadDocument {
+        generation: 1,
+        content_type: "text/plain".into(),
+        extracted: text.into(),
+        pages: "[]".into(),
+        title: None,
+        chunks: vec![chunk],
+        progress: Progress::default(),
+    }
+}
