@@ -4,6 +4,7 @@
 
 pub mod conformance;
 pub mod keys;
+pub mod license;
 pub mod ranking;
 pub mod records;
 pub mod splitter;
