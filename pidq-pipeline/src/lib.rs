@@ -12,6 +12,7 @@ pub mod store;
 
 mod catalogue;
 mod documents;
+mod licensing;
 mod limits;
 mod opening;
 mod pipelines;

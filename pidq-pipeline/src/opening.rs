@@ -8,6 +8,8 @@ use pidq_http::auth::{GrantType, Identities, IdentityError, IdentityOptions, Mom
 use pidq_http::database::{Database, DatabaseError};
 use pidq_http::{App, Cursors, Floor, SettingError, Settings};
 
+use crate::license::Trust;
+use crate::licensing::{Licensing, Mode};
 use crate::platform::{Bell, Limits, Platform, TENANT, authenticate, ready};
 use crate::routes::ROUTES;
 use crate::store::{Store, StoreError};
@@ -74,9 +76,12 @@ impl From<std::io::Error> for OpenError {
 /// What cannot be opened, and why. Secrets are not in it.
 pub async fn open(settings: &Settings) -> Result<App<Platform>, OpenError> {
     let database = database(settings).await?;
+    let identities = master(settings, &database).await?;
+    let store = Store::open(database).await?;
     let platform = Platform {
-        identities: master(settings, &database).await?,
-        store: Store::open(database).await?,
+        licensing: licensing(settings)?.of_installation(&store.installation().await?),
+        identities,
+        store,
         cursors: cursors(settings)?,
         limits: Limits {
             upload: settings.size("PIDQ_UPLOAD_SIZE")?,
@@ -139,6 +144,17 @@ async fn master(settings: &Settings, database: &Database) -> Result<Option<Ident
 fn is_serious(secret: &str) -> bool {
     let word = secret.to_ascii_lowercase();
     secret.len() >= 32 && !["changeme", "placeholder", "<", "example"].iter().any(|hint| word.contains(hint))
+}
+
+fn licensing(settings: &Settings) -> Result<Licensing, SettingError> {
+    let keys: Vec<String> = settings.list("PIDQ_LICENSE_PUBLIC_KEYS")?;
+    let trust = Trust::read(&keys).map_err(|bad| settings.wrong("PIDQ_LICENSE_PUBLIC_KEYS", &bad.to_string()))?;
+    let mode = match settings.text("PIDQ_LICENSE_MODE")? {
+        "off" => Mode::Off,
+        "enforce" => Mode::Enforce,
+        _ => Mode::Report,
+    };
+    Ok(Licensing { mode, trust, licence: settings.secret("PIDQ_APP_LICENSE")?, ..Licensing::default() })
 }
 
 fn cursors(settings: &Settings) -> Result<Cursors, SettingError> {

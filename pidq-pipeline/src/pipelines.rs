@@ -36,6 +36,12 @@ pub(crate) async fn create(platform: &Arc<Platform>, mut request: Request) -> Re
         return Err(forbidden("This key reaches some pipelines only, and makes no new ones."));
     }
     let new = new_pipeline(body)?;
+    let (pipelines, _) = platform.store.totals().await.map_err(stored)?;
+    platform.licensing.admit_more("pipelines", pipelines)?;
+    if pipelines >= platform.limits.pipelines {
+        let detail = format!("There are {pipelines} pipelines, and that is the most.");
+        return Err(Problem::new(StatusCode::CONFLICT, "too-many-pipelines").detail(detail));
+    }
     let pipeline = platform.store.create_pipeline(new).await.map_err(stored)?;
     let shown = show(platform, &pipeline, &key).await?;
     Ok(Response::json(&shown)?.created(format!("/api/pipelines/{}", pipeline.id)).etag(pipeline.etag()))

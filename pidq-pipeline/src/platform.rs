@@ -8,6 +8,7 @@ use pidq_http::{Cursors, Fut, Head, Principal, PrincipalKind, Problem, oauth};
 use tokio::sync::Notify;
 
 use crate::keys::{self, ApiKey};
+use crate::licensing::Licensing;
 use crate::store::Store;
 
 /// What all handlers share.
@@ -20,6 +21,8 @@ pub struct Platform {
     pub cursors: Cursors,
     /// What may be sent.
     pub limits: Limits,
+    /// Whether all this may be used.
+    pub licensing: Licensing,
     /// Wakes workers.
     pub bell: Bell,
 }
@@ -46,7 +49,7 @@ pub struct Limits {
     /// Bytes of a document.
     pub upload: u64,
     /// Pipelines.
-    pub pipelines: usize,
+    pub pipelines: u64,
 }
 
 /// All scopes of the platform.

@@ -3,7 +3,7 @@
 use pidq_http::{Accepts, Access, Method, Parameter, Place, Reply, Route, oauth};
 
 use crate::platform::Platform;
-use crate::{catalogue, documents, keys, limits, pipelines, tokens};
+use crate::{catalogue, documents, keys, licensing, limits, pipelines, tokens};
 
 /// The most bytes of a JSON body.
 const JSON_BODY: u64 = 1 << 20;
@@ -209,6 +209,16 @@ pub const ROUTES: &[Route<Platform>] = &[
         body: None,
         replies: &[reply(200, OBJECT, "The limits.")],
         handler: |platform, _| Box::pin(async move { limits::show(platform) }),
+    },
+    Route {
+        method: Method::GET,
+        path: "/api/license",
+        access: Access::Bearer,
+        summary: "Where this installation stands, and its name for whoever gives licences.",
+        parameters: &[],
+        body: None,
+        replies: &[reply(200, OBJECT, "The state.")],
+        handler: |platform, _| Box::pin(async move { licensing::show(platform).await }),
     },
     Route {
         method: Method::POST,

@@ -16,6 +16,9 @@ pub const SETTINGS: &[Setting] = rows![
     "PIDQ_APP_MASTER_KEY", "secrets.masterKey", Kind::Text, None, true, "The name of the first caller, a UUID. Without it everybody may do everything, on loopback only.";
     "PIDQ_APP_MASTER_SECRET", "secrets.masterSecret", Kind::Text, None, true, "The secret of the first caller.";
     "PIDQ_APP_SECRET", "secrets.appSecret", Kind::Text, None, true, "What cursors are signed with, so that all replicas understand them.";
+    "PIDQ_APP_LICENSE", "secrets.license", Kind::Text, None, true, "The licence of this installation.";
+    "PIDQ_LICENSE_MODE", "config.license.mode", Kind::OneOf(&["off", "report", "enforce"]), Some("report"), false, "Whether a licence is looked at, and whether anything is refused without one.";
+    "PIDQ_LICENSE_PUBLIC_KEYS", "config.license.publicKeys", Kind::List, None, false, "Keys of those who may give licences: `NAME:KEY`, as `pidq pipeline license key` prints.";
     "PIDQ_WORKERS", "config.workers", Kind::Number, Some("2"), false, "Documents that this process reads at once; 0 leaves them to workers apart.";
     "PIDQ_MODELS", "config.models", Kind::Path, None, false, "A folder with a folder for each embedding model.";
     "PIDQ_UPLOAD_SIZE", "config.limits.upload", Kind::Size, Some("100MiB"), false, "The largest document.";

@@ -41,6 +41,8 @@ struct File {
 /// `POST /api/pipelines/{pipeline_id}/documents`.
 pub(crate) async fn create(platform: &Arc<Platform>, mut request: Request) -> Result<Response, Problem> {
     let (pipeline, key) = pipelines::of(platform, &request).await?;
+    let (_, documents) = platform.store.totals().await.map_err(stored)?;
+    platform.licensing.admit_more("documents", documents)?;
     let wait = request.query()?.parsed::<u64>("wait")?.unwrap_or(0).min(LONGEST_WAIT);
     let form = read(&mut request, platform.limits.upload).await?;
     let label = form.classification.as_deref().ok_or_else(|| missing("classification"))?.trim();

@@ -50,6 +50,8 @@ const SET_STATUS: &str = "update pipelines set status = $2, updated_at = $3 wher
 const COUNT: &str = "select classification, status, count(*) from documents
   where pipeline_id = $1 and status <> 'deleting' group by classification, status";
 const DELETE_JOBS: &str = "delete from jobs where pipeline_id = $1";
+const TOTALS: &str =
+    "select (select count(*) from pipelines), (select count(*) from documents where status <> 'deleting')";
 const DELETE: &str = "delete from pipelines where id = $1";
 const DOCUMENTS: &str = "select count(*) from documents where pipeline_id = $1";
 
@@ -107,6 +109,16 @@ impl Store {
     pub async fn pipelines(&self, after: &str, name: Option<&str>, limit: usize) -> Result<Vec<Pipeline>> {
         let rows = self.database.rows::<Row>(LIST, &[after.into(), name.into(), (limit as i64).into()]).await?;
         rows.into_iter().map(pipeline).collect()
+    }
+
+    /// How many pipelines and documents there are.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn totals(&self) -> Result<(u64, u64)> {
+        let row = self.database.row::<(i64, i64)>(TOTALS, &[]).await?;
+        let (pipelines, documents) = row.unwrap_or_default();
+        Ok((u64::try_from(pipelines).unwrap_or(0), u64::try_from(documents).unwrap_or(0)))
     }
 
     /// How many documents of some labels a pipeline has.

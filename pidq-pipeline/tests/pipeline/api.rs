@@ -1,6 +1,8 @@
 //! Pipelines, documents and keys over HTTP, on both databases.
 
+use pidq_pipeline::license::{Allowance, Issuer, Licence};
 use serde_json::{Value, json};
+use tempfile::TempDir;
 
 use crate::platform::{MASTER, SECRET, World, on_each};
 
@@ -225,4 +227,45 @@ async fn the_master_key_gives_tokens_and_keys_reach_as_far_as_they_say() {
     let path = format!("/api/keys/{}", key["id"].as_str().unwrap());
     assert_eq!(world.send("DELETE", &path, &root, "").await.status, 204);
     assert_eq!(world.send("GET", &format!("/api/pipelines/{id}"), &reader, "").await.status, 401);
+}
+
+#[tokio::test]
+async fn a_licence_is_asked_for_given_and_looked_at() {
+    let issuer = Issuer::read(&Issuer::generate().unwrap()).unwrap();
+    let keys = format!("vendor:{}", issuer.public_key());
+    let folder = TempDir::new().unwrap();
+    let url = format!("sqlite:{}", folder.path().join("pidq.db").display());
+    let settings = [("PIDQ_LICENSE_MODE", "enforce"), ("PIDQ_LICENSE_PUBLIC_KEYS", keys.as_str())];
+    // 1. Without a licence the platform names itself, and takes nothing.
+    let world = World::at(&url, &settings).await;
+    let state = world.get("/api/license").await.json();
+    assert_eq!(state["status"], "missing");
+    let body = json!({"name": "p", "embedding_model": "hash-512", "text_splitter": "token", "classifications": ["a"]});
+    let refused = world.post("/api/pipelines", &body).await;
+    assert_eq!((refused.status, refused.code().as_str()), (402, "license-required"));
+    assert_eq!(refused.json()["system_id"], state["system_id"]);
+    assert_eq!(world.get("/api/pipelines").await.status, 200, "reading goes on");
+    // 2. Somebody gives a licence for that name.
+    let now = pidq_http::auth::Moment::now().seconds();
+    let licence = Licence {
+        v: 1,
+        sys: state["system_id"].as_str().unwrap().into(),
+        plan: "site".into(),
+        exp: now + 100 * 86_400,
+        limits: Allowance { pipelines: Some(1), ..Allowance::default() },
+        ..Licence::default()
+    };
+    let licence = issuer.issue(&licence);
+    // 3. It is set, and the platform is started again.
+    drop(world);
+    let settings = [settings[0], settings[1], ("PIDQ_APP_LICENSE", licence.as_str())];
+    let world = World::at(&url, &settings).await;
+    let after = world.get("/api/license").await.json();
+    assert_eq!((&after["status"], &after["plan"]), (&json!("valid"), &json!("site")));
+    assert_eq!(after["system_id"], state["system_id"], "the name outlives a restart");
+    assert_eq!(world.post("/api/pipelines", &body).await.status, 201);
+    let mut another = body.clone();
+    another["name"] = "q".into();
+    let more = world.post("/api/pipelines", &another).await;
+    assert_eq!((more.status, more.code().as_str()), (402, "license-limit"));
 }

@@ -15,7 +15,7 @@ pub const SECRET: &str = "f3a9c1d7e5b2408c9d6a1e7f0b3c5d8e";
 /// A platform on a database of its own.
 pub struct World {
     pub site: Site<Platform>,
-    _folder: TempDir,
+    _folder: Option<TempDir>,
 }
 
 /// An answer as a test reads it.
@@ -44,9 +44,9 @@ impl Answer {
 pub async fn on_each(test: impl AsyncFn(World)) {
     let folder = TempDir::new().unwrap();
     let url = databases::sqlite_url(&folder);
-    test(World::open(url, folder, &[]).await).await;
+    test(World::open(&url, Some(folder), &[]).await).await;
     match databases::fresh_postgres() {
-        Some(url) => test(World::open(url, TempDir::new().unwrap(), &[]).await).await,
+        Some(url) => test(World::at(&url, &[]).await).await,
         None => eprintln!("SKIPPED on PostgreSQL: no server found under /usr/lib/postgresql"),
     }
 }
@@ -54,11 +54,16 @@ pub async fn on_each(test: impl AsyncFn(World)) {
 impl World {
     pub async fn sqlite(more: &[(&str, &str)]) -> World {
         let folder = TempDir::new().unwrap();
-        World::open(databases::sqlite_url(&folder), folder, more).await
+        World::open(&databases::sqlite_url(&folder), Some(folder), more).await
     }
 
-    async fn open(url: String, folder: TempDir, more: &[(&str, &str)]) -> World {
-        let own = [("PIDQ_DATABASE_URL", url.as_str()), ("PIDQ_RATE", "0")];
+    /// On a database that somebody else looks after.
+    pub async fn at(url: &str, more: &[(&str, &str)]) -> World {
+        World::open(url, None, more).await
+    }
+
+    async fn open(url: &str, folder: Option<TempDir>, more: &[(&str, &str)]) -> World {
+        let own = [("PIDQ_DATABASE_URL", url), ("PIDQ_RATE", "0")];
         let environment = own.iter().chain(more).map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
         let settings = Settings::read(&[COMMON, SETTINGS], [], environment).unwrap();
         let site = open(&settings).await.unwrap_or_else(|error| panic!("{error}")).build();

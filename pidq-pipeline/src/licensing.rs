@@ -1,0 +1,120 @@
+//! What a licence means here: `GET /api/license`, and what is refused without one.
+
+use pidq_http::auth::Moment;
+use pidq_http::{Problem, Response, Secret, StatusCode};
+use serde_json::{Value, json};
+
+use crate::license::{Licence, State, Trust, system_id};
+use crate::platform::Platform;
+use crate::problems::stored;
+
+/// What follows from a licence.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum Mode {
+    /// Nothing is looked at.
+    Off,
+    /// It is looked at and told of, and nothing is refused.
+    #[default]
+    Report,
+    /// Making pipelines, sending documents and asking need one.
+    Enforce,
+}
+
+/// The licence of this installation, as far as the settings tell.
+#[derive(Default)]
+pub struct Licensing {
+    /// What follows.
+    pub mode: Mode,
+    /// Who may give licences.
+    pub trust: Trust,
+    /// What was given.
+    pub licence: Option<Secret>,
+    /// The name of the installation.
+    pub system_id: String,
+}
+
+impl Licensing {
+    /// The same for an installation.
+    pub fn of_installation(self, installation: &str) -> Licensing {
+        Licensing { system_id: system_id(installation), ..self }
+    }
+
+    /// Where the installation stands now.
+    pub fn state(&self) -> State {
+        self.trust.judge(self.licence.iter().map(Secret::expose), &self.system_id, Moment::now())
+    }
+
+    /// 402 where a licence is needed and there is none.
+    pub(crate) fn admit(&self) -> Result<(), Problem> {
+        if self.mode != Mode::Enforce || self.state().is_good() {
+            return Ok(());
+        }
+        let detail = format!(
+            "This needs a licence, and the one here is {}. Get one for the system {} and set PIDQ_APP_LICENSE.",
+            self.state().word(),
+            self.system_id
+        );
+        Err(self.refusal("license-required", &detail))
+    }
+
+    /// 402 where a licence allows no more.
+    pub(crate) fn admit_more(&self, what: &str, there: u64) -> Result<(), Problem> {
+        self.admit()?;
+        let state = self.state();
+        let limits = state.licence().filter(|_| self.mode == Mode::Enforce).map(|licence| licence.limits);
+        let limit = limits.and_then(|limits| match what {
+            "pipelines" => limits.pipelines,
+            "documents" => limits.documents,
+            _ => limits.queries_per_day,
+        });
+        match limit {
+            Some(limit) if there >= limit => {
+                let detail = format!("The licence allows {limit} {what}, and there are {there}.");
+                Err(self.refusal("license-limit", &detail).with("limit", limit))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn refusal(&self, code: &'static str, detail: &str) -> Problem {
+        Problem::new(StatusCode::PAYMENT_REQUIRED, code).detail(detail).with("system_id", self.system_id.as_str())
+    }
+}
+
+/// `GET /api/license`.
+pub(crate) async fn show(platform: &Platform) -> Result<Response, Problem> {
+    let (pipelines, documents) = platform.store.totals().await.map_err(stored)?;
+    let licensing = &platform.licensing;
+    let state = licensing.state();
+    let mut shown = json!({
+        "system_id": licensing.system_id, "status": state.word(), "mode": word(licensing.mode),
+        "plan": null, "expires_at": null, "grace_ends_at": null, "limits": {}, "features": [],
+        "usage": {"pipelines": pipelines, "documents": documents},
+    });
+    if let Some(licence) = state.licence() {
+        fill(&mut shown, licence);
+    }
+    if let State::Invalid(why) = state {
+        shown["reason"] = pidq_http::sentence(why).into();
+    }
+    Response::json(&shown)
+}
+
+fn fill(shown: &mut Value, licence: &Licence) {
+    let moment = |seconds: i64| Value::from(Moment(seconds.saturating_mul(1000)).to_rfc3339());
+    let grace = i64::from(licence.grace_days) * 24 * 60 * 60;
+    shown["plan"] = licence.plan.as_str().into();
+    shown["organisation"] = licence.org.as_str().into();
+    shown["expires_at"] = moment(licence.exp);
+    shown["grace_ends_at"] = moment(licence.exp.saturating_add(grace));
+    shown["limits"] = serde_json::to_value(licence.limits).unwrap_or_default();
+    shown["features"] = licence.features.clone().into();
+}
+
+fn word(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Off => "off",
+        Mode::Report => "report",
+        Mode::Enforce => "enforce",
+    }
+}
