@@ -9,6 +9,7 @@ mod condition;
 pub(crate) mod cost;
 pub(crate) mod function;
 pub(crate) mod fuse;
+mod notes;
 pub(crate) mod numbers;
 mod piped;
 pub(crate) mod plan;
@@ -31,6 +32,7 @@ use budget::LOOK_EVERY;
 use cost::{Cost, Way};
 use function::{Body, CustomBody, SearchBody, StrictBody};
 use fuse::Fusion;
+use notes::Notes;
 use plan::{Call, Plan, Stage};
 use property::Cache;
 
@@ -66,6 +68,8 @@ pub struct Cx<'a> {
     wanted: Option<u32>,
     /// How the running call comes to its result.
     way: Way,
+    /// What calls noted beside their results.
+    notes: Notes<'a>,
     /// Bytes outside of `scratch` that count as memory of the run.
     held: usize,
     /// Values that are being collected. Every function leaves it as long as it found it.
@@ -109,6 +113,7 @@ impl<'a> Cx<'a> {
             together: 0,
             wanted: None,
             way: Way::Plain,
+            notes: Notes::default(),
             held: 0,
             stack: Vec::new(),
             variables: Vec::new(),

@@ -391,6 +391,7 @@ impl Query {
             }
         }
         warnings.extend(self.notes().cloned());
+        warnings.extend(self.told(cx));
         if graph.duplicate_keys() > 0 {
             let message = format!(
                 "{} keys of the input stand twice in their object; the last one counts",
@@ -399,6 +400,12 @@ impl Query {
             warnings.push(Warning::new("PQW10", message));
         }
         warnings.into_iter().map(|warning| self.origin.place_warning(warning)).collect()
+    }
+
+    /// What calls noted while they ran.
+    fn told(&self, cx: &Cx<'_>) -> Vec<Warning> {
+        let calls = self.compiled.calls.iter().enumerate().filter(|_| cx.has_notes());
+        calls.flat_map(|(at, (_, span))| cx.noted(at).into_iter().map(|note| note.with_span(*span))).collect()
     }
 }
 

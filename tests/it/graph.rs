@@ -455,3 +455,101 @@ fn limits_of_rows_and_depth_hold() {
     assert_eq!(code(r#"downstream("S-0", {depth: 5})"#, Limits { depth: 10, ..Limits::default() }), None);
     assert_eq!(code(walk, Limits { fuel: 30, ..Limits::default() }), Some("PQ4001"));
 }
+
+/// The warnings of a run that are about the graph, with and without shortcuts.
+fn told(document: &str, query: &str) -> Vec<String> {
+    let graph = Graph::from_json(document).expect("the drawing is JSON");
+    let [fast, plain] = [false, true].map(|plain| {
+        let query = Query::parse(query).expect("the query compiles");
+        let query = if plain { query.without_shortcuts() } else { query };
+        let scratch = pidq::Scratch::new();
+        let warnings = query.run(&graph, &scratch, Limits::default()).expect("the query runs").warnings;
+        let about = warnings.into_iter().filter(|warning| matches!(warning.code, "PQW08" | "PQW09"));
+        about.map(|warning| format!("{}: {}", warning.code, warning.message)).collect::<Vec<_>>()
+    });
+    assert_eq!(fast, plain, "{query}");
+    fast
+}
+
+/// a ?-> b -> c <-> d, and e -> f.
+const DOUBTFUL: &str = r#"{"nodes": [{"id": "a"}, {"id": "b"}, {"id": "c"}, {"id": "d"}, {"id": "e"}, {"id": "f"}], "edges": [
+    {"id": "e1", "type": "piping", "from": "a", "to": "b", "direction": "unknown"},
+    {"id": "e2", "type": "piping", "from": "b", "to": "c"},
+    {"id": "e3", "type": "piping", "from": "d", "to": "c", "direction": "both"},
+    {"id": "e4", "type": "piping", "from": "e", "to": "f"}]}"#;
+
+#[test]
+fn a_walk_along_the_flow_tells_what_direction_it_assumed() {
+    let both = "PQW08: this follows 2 edges of unknown or dual direction, such as \"e1\"";
+    let last = "PQW08: this follows an edge of unknown or dual direction, such as \"e3\"";
+    let first = "PQW08: this follows an edge of unknown or dual direction, such as \"e1\"";
+    for (query, expected) in [
+        (r#"downstream("a")"#, both),
+        (r#"downstream("a", {until: false})"#, both),
+        (r#"downstream("a", {avoid: .id == "d"})"#, first),
+        (r#"downstream("a", {depth: 1})"#, first),
+        (r#"upstream("b")"#, first),
+        (r#"trace("b")"#, both),
+        (r#"nodes() | map(downstream() | size())"#, both),
+        (r#"reachable("b", "d")"#, last),
+        (r#"shortestPath("a", "c")"#, first),
+        (r#"shortestPath("a", "d", {weight: 1})"#, both),
+        (r#"paths("a", "d")"#, both),
+        (r#"between("b", "d")"#, last),
+        (r#"section("b", "d")"#, last),
+        (r#"components({strong: true})"#, both),
+        (r#"findPattern("(x)-[e]->(y)", .e.id == "e3")"#, last),
+        (r#"equipmentGraph() | .nodes"#, both),
+    ] {
+        assert_eq!(told(DOUBTFUL, query), [expected], "{query}");
+    }
+}
+
+#[test]
+fn nothing_is_assumed_where_direction_is_known_or_of_no_matter() {
+    for query in [
+        r#"downstream("e")"#,
+        r#"connected("a")"#,
+        r#"node("a") | expand(3)"#,
+        r#"trace("a", {dir: "both"})"#,
+        r#"shortestPath("a", "f")"#,
+        r#"reachable("c", "f")"#,
+        r#"isolate("b")"#,
+        "cycles()",
+        "recycles()",
+        "components()",
+        r#"tryOr(downstream("a") | regex("x"), 0)"#,
+        r#"findPattern("(x)-[e]-(y)")"#,
+    ] {
+        assert_eq!(told(DOUBTFUL, query), Vec::<String>::new(), "{query}");
+    }
+}
+
+#[test]
+fn an_edge_of_unknown_direction_is_no_circle() {
+    check_document(DOUBTFUL, "recycles() | size()", "0");
+    check_document(DOUBTFUL, "cycles() | size()", "0");
+}
+
+#[test]
+fn a_list_that_was_cut_tells_so() {
+    let document = drawing("J-1 → J-2 → J-3 → J-1; J-1 → J-3");
+    let cut = ["PQW09: there are more than 1 paths: the list ends there"];
+    assert_eq!(told(&document, r#"paths("J-1", "J-3", {limit: 1, onLimit: "truncate"})"#), cut);
+    assert_eq!(told(&document, r#"paths("J-1", "J-3", {limit: 2, onLimit: "truncate"})"#), Vec::<String>::new());
+    let cut = ["PQW09: there are more than 1 cycles: the list ends there"];
+    assert_eq!(told(&document, r#"cycles({limit: 1, onLimit: "truncate"})"#), cut);
+    let cut = ["PQW09: there are more than 2 matches: the list ends there"];
+    assert_eq!(told(&document, r#"findPattern("(a)-[]->(b)", {limit: 2, onLimit: "truncate"})"#), cut);
+}
+
+#[test]
+fn paths_that_are_longer_than_anybody_asked_are_not_left_out_in_silence() {
+    let long: Vec<String> = (0..=250).map(|at| format!("J-{at}")).collect();
+    let document = drawing(&format!("{}; J-0 → J-250", long.join(" → ")));
+    check_document(&document, r#"paths("J-0", "J-250")"#, "PQ4004: there are paths with more than 200 edges");
+    check_document(&document, r#"paths("J-0", "J-250", {depth: 250}) | map(.length)"#, "[1,250]");
+    check_document(&document, r#"paths("J-0", "J-250", {depth: 20}) | map(.length)"#, "[1]");
+    let cut = ["PQW09: there are more than 200 edges on a path: the list ends there"];
+    assert_eq!(told(&document, r#"paths("J-0", "J-250", {onLimit: "truncate"})"#), cut);
+}

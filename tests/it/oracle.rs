@@ -195,4 +195,35 @@ proptest! {
         found.sort_unstable();
         prop_assert_eq!(found, expected);
     }
+
+    /// A walk that asks somebody and one that asks nobody find the same, and tell the same of what they assumed.
+    #[test]
+    fn plain_walks_are_walks((count, edges) in any_graph(), doubts in prop::collection::vec(0..4u8, 16)) {
+        let direction = |at: usize| ["forward", "backward", "both", "unknown"][doubts[at] as usize];
+        let mut document: Value = serde_json::from_str(&document(count, &edges)).expect("JSON");
+        for (at, edge) in document["edges"].as_array_mut().expect("a list").iter_mut().enumerate() {
+            edge["direction"] = json!(direction(at));
+        }
+        let graph = Graph::from_json(document.to_string()).expect("JSON");
+        for from in 0..count {
+            for walk in ["downstream", "upstream", "connected"] {
+                let [plain, asked] = ["", ", {until: false}"].map(|more| found(&graph, &format!("{walk}({from}{more})")));
+                prop_assert_eq!(plain, asked);
+            }
+            let traced = answer(&graph, &format!("trace({from}) | filter(.assumed) | size()"));
+            let (_, told) = found(&graph, &format!("downstream({from})"));
+            prop_assert_eq!(told.is_empty(), traced == 0);
+        }
+    }
+}
+
+/// An answer, and what is told of directions that were assumed.
+fn found(graph: &Graph, query: &str) -> (Vec<u8>, Vec<String>) {
+    let query = pidq::Query::parse(query).expect("it compiles");
+    let scratch = pidq::Scratch::new();
+    let outcome = query.run(graph, &scratch, pidq::Limits::default()).expect("it runs");
+    let mut json = Vec::new();
+    outcome.write_json(&mut json).expect("it fits");
+    let told = outcome.warnings.into_iter().filter(|warning| warning.code == "PQW08");
+    (json, told.map(|warning| warning.message).collect())
 }

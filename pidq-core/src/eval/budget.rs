@@ -15,6 +15,7 @@ pub(super) struct Before {
     bound: usize,
     held: usize,
     capacity: usize,
+    notes: usize,
 }
 
 impl<'a> Cx<'a> {
@@ -46,6 +47,7 @@ impl<'a> Cx<'a> {
             bound: self.variables.len(),
             held: self.held,
             capacity: self.stack.capacity(),
+            notes: self.notes.len(),
         }
     }
 
@@ -53,6 +55,7 @@ impl<'a> Cx<'a> {
     pub(super) fn give_back(&mut self, before: Before) {
         self.stack.truncate(before.collected);
         self.variables.truncate(before.bound);
+        self.notes.truncate(before.notes);
         let kept = before.held + (self.stack.capacity() - before.capacity) * size_of::<Value<'_>>();
         self.release(self.held.saturating_sub(kept));
     }

@@ -36,6 +36,8 @@ pub(crate) enum Way {
     Table,
     /// Without the list that would only be counted.
     Count,
+    /// As it is written, and there is something to tell.
+    Noted,
 }
 
 impl Way {
@@ -50,6 +52,7 @@ impl Way {
             Way::Top => "top-k",
             Way::Table => "cells of the columns",
             Way::Count => "counted, no list",
+            Way::Noted => "with a warning",
         }
     }
 }
@@ -76,13 +79,17 @@ impl<'a> Cx<'a> {
         let cost = &mut self.costs[call.id];
         cost.runs += 1;
         cost.fuel += total - self.inner_fuel;
-        if self.way != Way::Plain {
+        let way = self.way;
+        if way != Way::Plain {
             cost.way = std::mem::take(&mut self.way);
         }
         if let Ok(Value::Array(array)) = result {
             cost.rows += array.len() as u64;
         }
         self.inner_fuel = entry.outer + total;
+        if way == Way::Noted {
+            self.settle(call, result);
+        }
     }
 
     /// Notes what runs of a call that were worked out together have cost.

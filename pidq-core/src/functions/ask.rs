@@ -143,6 +143,16 @@ impl<'a> Ask<'a> {
         Ok(Rules { over, dir, pass, depth: depth as u32 })
     }
 
+    /// Tells which of the edges that led to an answer were followed in a direction that the drawing does not say. Comes
+    /// last in a function: see [`Cx::assumed`].
+    pub fn tell_assumed(&self, cx: &mut Cx<'a>, rules: &Rules, edges: impl IntoIterator<Item = EdgeId>) -> Result<()> {
+        if !rules.assumes(&self.plant.topology) {
+            return Ok(());
+        }
+        let assumed = edges.into_iter().filter(|edge| self.plant.topology.is_assumed(*edge));
+        assumed.into_iter().try_for_each(|edge| cx.assumed(edge, self.plant.edge_id(edge)))
+    }
+
     /// A guide that asks the options `edges`, `avoid` and `until`.
     pub fn guide<'c>(&'c self, cx: &'c mut Cx<'a>) -> Asker<'c, 'a> {
         let [edges, avoid, until] = ["edges", "avoid", "until"].map(|name| self.option(name));

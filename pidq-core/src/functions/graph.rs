@@ -17,7 +17,7 @@ use crate::graph::pattern::{Match, Pattern, Search};
 use crate::graph::plant::Plant;
 use crate::graph::routes::{self, Route};
 use crate::graph::topology::{Dir, Link, Over, Topology};
-use crate::graph::walk::{self, Pass, Reach, Rules, Step};
+use crate::graph::walk::{self, Pass, Reach, Rules, Step, Walked};
 use crate::pid::{Datum, extract, flow};
 use crate::value::Value;
 
@@ -350,21 +350,23 @@ fn start<'a>(cx: &mut Cx<'a>, ask: &Ask<'a>) -> Result<Vec<NodeId>> {
     ask.nodes(cx, (ask.count() > 0).then_some(0))
 }
 
-/// The nodes of a walk from the nodes of a call, these first.
-fn walked<'a>(cx: &mut Cx<'a>, ask: &Ask<'a>, from: &[NodeId], rules: &Rules) -> Result<Vec<NodeId>> {
+/// The nodes of a walk from the nodes of a call, these first, and the edges of unknown direction that led to them.
+fn walked<'a>(cx: &mut Cx<'a>, ask: &Ask<'a>, from: &[NodeId], rules: &Rules) -> Result<Walked> {
     let topology = &ask.plant.topology;
     let asks = ["edges", "avoid", "until"].iter().any(|name| ask.option(name).is_some());
     if asks || !walk::is_plain(topology, rules) {
         let steps = steps(cx, ask, from, rules)?;
-        return Ok(steps.iter().filter(|step| step.is_shown()).map(|step| step.node).collect());
+        let nodes = steps.iter().filter(|step| step.is_shown()).map(|step| step.node).collect();
+        let assumed = if rules.assumes(topology) { steps.iter().map(|step| step.via).collect() } else { Vec::new() };
+        return Ok(Walked { nodes, assumed, depth: 0 });
     }
     let starts = walk::starts(topology, rules, from);
     let mut space = std::mem::take(&mut cx.space);
     let walked = walk::plain_walk(topology, &mut space, &starts, rules, |units| cx.spend(units));
     cx.space = space;
-    let (nodes, depth) = walked?;
-    check_depth(cx, rules, depth)?;
-    Ok(nodes)
+    let walked = walked?;
+    check_depth(cx, rules, walked.depth)?;
+    Ok(walked)
 }
 
 fn reached<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan], dir: Dir) -> Result<Value<'a>> {
@@ -372,7 +374,7 @@ fn reached<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan], dir: Dir) ->
     let rules = ask.rules(cx, dir, Pass::None)?;
     let from = start(cx, &ask)?;
     let starts = walk::starts(&ask.plant.topology, &rules, &from);
-    let mut found = walked(cx, &ask, &from, &rules)?;
+    let Walked { nodes: mut found, assumed, .. } = walked(cx, &ask, &from, &rules)?;
     // A walk lists where it began first. Equipment that it began at may come again by its ports.
     found.drain(..starts.len());
     if ask.plant.topology.ports.arc_count() > 0 {
@@ -381,6 +383,7 @@ fn reached<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan], dir: Dir) ->
     }
     let limit = ask.number(cx, "limit")?;
     check_rows(cx, found.len(), limit)?;
+    ask.tell_assumed(cx, &rules, assumed)?;
     node_list(cx, &ask.plant, &found)
 }
 
@@ -404,6 +407,7 @@ fn trace<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Valu
         ]
     };
     let rows = steps.iter().filter(|step| step.is_shown()).map(row).collect();
+    ask.tell_assumed(cx, &rules, steps.iter().map(|step| step.via))?;
     answer(cx, &ask.plant, Datum::Table(KEYS, rows))
 }
 
@@ -419,20 +423,22 @@ fn expand<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Val
     let rules = ask.rules(cx, Dir::Both, Pass::Any)?;
     let rules = Rules { depth: rules.depth.min(hops), ..rules };
     let from = ask.nodes(cx, None)?;
-    let found = around(cx, &ask, &from, &rules)?;
+    let (found, assumed) = around(cx, &ask, &from, &rules)?;
     let limit = ask.number(cx, "limit")?;
     check_rows(cx, found.len(), limit)?;
+    ask.tell_assumed(cx, &rules, assumed)?;
     node_list(cx, &ask.plant, &found)
 }
 
-/// Some nodes and what a walk finds around them.
-fn around<'a>(cx: &mut Cx<'a>, ask: &Ask<'a>, from: &[NodeId], rules: &Rules) -> Result<Vec<NodeId>> {
-    let found = walked(cx, ask, from, rules)?;
+/// Some nodes and what a walk finds around them, and the edges of unknown direction that led to it.
+fn around<'a>(cx: &mut Cx<'a>, ask: &Ask<'a>, from: &[NodeId], rules: &Rules) -> Result<(Vec<NodeId>, Vec<EdgeId>)> {
+    let Walked { nodes: found, assumed, .. } = walked(cx, ask, from, rules)?;
     if found.starts_with(from) {
-        return Ok(found);
+        return Ok((found, assumed));
     }
     let given: hashbrown::HashSet<NodeId> = from.iter().copied().collect();
-    Ok(from.iter().copied().chain(found.into_iter().filter(|node| !given.contains(node))).collect())
+    let found = from.iter().copied().chain(found.into_iter().filter(|node| !given.contains(node))).collect();
+    Ok((found, assumed))
 }
 
 /// From where to where: two arguments, or one and the piped value.
@@ -454,12 +460,6 @@ fn network<'a>(cx: &mut Cx<'a>, ask: &Ask<'a>) -> Result<(Reach, Vec<bool>)> {
     Ok((reach, is_target))
 }
 
-/// As for a walk: a network that was cut off by the limit of the run does not say what is not there.
-fn check_reach<'a>(cx: &mut Cx<'a>, ask: &Ask<'a>, reach: &Reach) -> Result<()> {
-    let rules = ask.rules(cx, Dir::Down, Pass::Any)?;
-    check_depth(cx, &rules, reach.depth)
-}
-
 fn reachable<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
     let ask = Ask::new(cx, input, args)?;
     let (from, to) = from_to(cx, &ask)?;
@@ -468,6 +468,8 @@ fn reachable<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<
     if found.is_none() {
         check_depth(cx, &rules, steps.last().map_or(0, |last| last.depth))?;
     }
+    let way = found.map_or(Vec::new(), |found| walk::way_to(&steps, found));
+    ask.tell_assumed(cx, &rules, way.iter().map(|step| step.via))?;
     Ok(Value::Bool(found.is_some()))
 }
 
@@ -478,12 +480,14 @@ fn between<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Va
     node_list(cx, &ask.plant, &found)
 }
 
-/// The nodes between those of a call, in the order of the walk.
+/// The nodes between those of a call, in the order of the walk. Tells what was assumed.
 pub(super) fn between_nodes<'a>(cx: &mut Cx<'a>, ask: &Ask<'a>) -> Result<Vec<NodeId>> {
     let (reach, targets) = network(cx, ask)?;
-    check_reach(cx, ask, &reach)?;
+    let rules = ask.rules(cx, Dir::Down, Pass::Any)?;
+    check_depth(cx, &rules, reach.depth)?;
     cx.spend(reach.arc_count() as u64)?;
     let kept = routes::between(&reach, &targets);
+    ask.tell_assumed(cx, &rules, reach.inner_edges(|from, to| kept[from] && kept[to]))?;
     let mut seen = hashbrown::HashSet::new();
     let numbers = (0..reach.len()).filter(|number| kept[*number]);
     Ok(numbers.map(|number| reach.nodes[number]).filter(|node| seen.insert(*node)).collect())
@@ -497,10 +501,13 @@ fn shortest_path<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Res
     let (reach, targets) = network(cx, &ask)?;
     let weights = weights(cx, &ask, &reach, weight)?;
     let found = routes::cheapest(&reach, &weights, &targets, &mut |units| cx.spend(units))?;
+    let rules = ask.rules(cx, Dir::Down, Pass::Any)?;
     let Some((route, cost)) = found else {
-        check_reach(cx, &ask, &reach)?;
+        // A network that was cut off by the limit of the run does not say what is not there.
+        check_depth(cx, &rules, reach.depth)?;
         return Ok(Value::Null);
     };
+    ask.tell_assumed(cx, &rules, edges_of(&reach, &route))?;
     let [nodes, edges, length] = parts_of(&reach, &route);
     answer(cx, &ask.plant, Datum::Record(ROUTE, vec![nodes, edges, length, Datum::Number(cost)]))
 }
@@ -516,7 +523,8 @@ fn fewest_steps<'a>(cx: &mut Cx<'a>, ask: &Ask<'a>) -> Result<Value<'a>> {
     };
     let way = walk::way_to(&steps, found);
     let nodes = way.iter().map(|step| step.node).collect();
-    let edges = way.iter().map(|step| step.via).filter(|edge| *edge != NONE).collect();
+    let edges: Vec<EdgeId> = way.iter().map(|step| step.via).filter(|edge| *edge != NONE).collect();
+    ask.tell_assumed(cx, &rules, edges.iter().copied())?;
     let length = (way.len() - 1) as f64;
     let route = [Datum::Nodes(nodes), Datum::Edges(edges), Datum::Number(length), Datum::Number(length)];
     answer(cx, &ask.plant, Datum::Record(ROUTE, route.into()))
@@ -581,8 +589,11 @@ fn weight_of<'a>(cx: &mut Cx<'a>, ask: &Ask<'a>, edge: EdgeId, weight: &'a Plan)
 /// Nodes, edges and length of a route.
 fn parts_of<'a>(reach: &Reach, route: &Route) -> [Datum<'a>; 3] {
     let nodes = route.numbers(reach).iter().map(|number| reach.nodes[*number as usize]).collect();
-    let edges = route.arcs.iter().map(|arc| reach.arc(*arc as usize).1).filter(|edge| *edge != NONE).collect();
-    [Datum::Nodes(nodes), Datum::Edges(edges), Datum::count(route.arcs.len())]
+    [Datum::Nodes(nodes), Datum::Edges(edges_of(reach, route).collect()), Datum::count(route.arcs.len())]
+}
+
+fn edges_of(reach: &Reach, route: &Route) -> impl Iterator<Item = EdgeId> {
+    route.arcs.iter().map(|arc| reach.arc(*arc as usize).1).filter(|edge| *edge != NONE)
 }
 
 /// How many rows a function may list, and whether it stops there instead of failing.
@@ -592,12 +603,16 @@ fn most<'a>(cx: &mut Cx<'a>, ask: &Ask<'a>, default: usize) -> Result<(usize, bo
     Ok((limit, truncates))
 }
 
-/// Cuts a list that is one longer than allowed, or fails.
-fn cut<T>(mut found: Vec<T>, what: &str, (limit, truncates): (usize, bool)) -> Result<Vec<T>> {
-    if found.len() > limit && !truncates {
+/// Cuts a list that is one longer than allowed and tells so, or fails.
+fn cut<T>(cx: &mut Cx<'_>, mut found: Vec<T>, what: &'static str, (limit, truncates): (usize, bool)) -> Result<Vec<T>> {
+    if found.len() <= limit {
+        return Ok(found);
+    }
+    if !truncates {
         let error = too_many(what, limit);
         return Err(error.with_help("raise `limit`, ask for less, or take the first ones: `{onLimit: \"truncate\"}`"));
     }
+    cx.cut(limit, what)?;
     found.truncate(limit);
     Ok(found)
 }
@@ -606,15 +621,37 @@ fn paths<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Valu
     let ask = Ask::new(cx, input, args)?;
     let (reach, targets) = network(cx, &ask)?;
     let limit = most(cx, &ask, 100)?;
-    let depth = ask.number(cx, "depth")?.unwrap_or(200);
+    let depth = ask.number(cx, "depth")?;
     cx.spend(reach.arc_count() as u64)?;
     let kept = reach.can_reach(&targets);
     let reach = reach.keep(&kept);
     let targets: Vec<bool> = targets.iter().zip(&kept).filter(|(_, kept)| **kept).map(|(target, _)| *target).collect();
-    let found = routes::routes(&reach, &targets, limit.0.saturating_add(1), depth, &mut |units| cx.spend(units))?;
-    let found = cut(found, "paths", limit)?;
+    let rules = ask.rules(cx, Dir::Down, Pass::Any)?;
+    let longest = depth.unwrap_or(LONGEST);
+    let routes::Found { routes: found, left_longer } =
+        routes::routes(&reach, &targets, limit.0.saturating_add(1), longest, &mut |units| cx.spend(units))?;
+    if found.is_empty() {
+        check_depth(cx, &rules, reach.depth)?;
+    }
+    let found = cut(cx, found, "paths", limit)?;
+    if left_longer && depth.is_none() {
+        no_longer(cx, limit.1)?;
+    }
+    ask.tell_assumed(cx, &rules, found.iter().flat_map(|route| edges_of(&reach, route)))?;
     let rows = found.iter().map(|route| parts_of(&reach, route).into()).collect();
     answer(cx, &ask.plant, Datum::Table(&ROUTE[..3], rows))
+}
+
+/// Routes with more edges than this are not looked for unless `depth` says so.
+const LONGEST: usize = 200;
+
+/// There are longer routes, and nobody asked to leave them out.
+fn no_longer(cx: &mut Cx<'_>, truncates: bool) -> Result<()> {
+    if truncates {
+        return cx.cut(LONGEST, "edges on a path");
+    }
+    let error = Error::new(Code::TooManyRows, format!("there are paths with more than {LONGEST} edges"));
+    Err(error.with_help("say how long they may be: `{depth: 500}`"))
 }
 
 fn find_cycles<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
@@ -628,7 +665,8 @@ fn find_cycles<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Resul
     let rules = Rules { depth: u32::MAX, ..rules };
     let reach = walk::reach(topology, &starts, &[], &rules, &mut ask.guide(cx))?;
     let found = cycles::cycles(&reach, limit.0.saturating_add(1), depth, &mut |units| cx.spend(units))?;
-    let found = cut(found, "cycles", limit)?;
+    let found = cut(cx, found, "cycles", limit)?;
+    ask.tell_assumed(cx, &rules, found.iter().flat_map(|cycle| cycle.edges.iter().copied()))?;
     let rows = found.iter().map(|cycle| from_first(&reach, cycle)).collect();
     answer(cx, &ask.plant, Datum::Table(&ROUTE[..3], rows))
 }
@@ -650,7 +688,8 @@ fn components<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result
     let strong = ask.flag(cx, "strong")?;
     let zones = !matches!(ask.option_value(cx, "zones")?, Value::Bool(false));
     let kept = kept_nodes(cx, &ask)?;
-    let names = if strong { strong_names(cx, &ask, &kept)? } else { joined_names(cx, &ask, &kept, zones)? };
+    let (names, circular) =
+        if strong { strong_names(cx, &ask, &kept)? } else { (joined_names(cx, &ask, &kept, zones)?, Vec::new()) };
     let names: Vec<Option<u32>> = names.into_iter().zip(&kept).map(|(name, kept)| kept.then_some(name)).collect();
     let mut parts: Vec<Option<u32>> = vec![None; names.len()];
     // A part may be named by a node that is not kept: the first that is counts.
@@ -663,6 +702,8 @@ fn components<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result
         let part = node_list(cx, &ask.plant, part)?;
         cx.push(part)?;
     }
+    let along = Rules { over: Over::Flow, dir: Dir::Down, pass: Pass::Zone, depth: 0 };
+    ask.tell_assumed(cx, &along, circular)?;
     cx.list(base)
 }
 
@@ -725,12 +766,15 @@ fn join_ports<'a>(cx: &mut Cx<'a>, ask: &Ask<'a>, kept: &[bool], zones: bool, un
     Ok(())
 }
 
-/// By node: the smallest node of its circle of flow.
-fn strong_names<'a>(cx: &mut Cx<'a>, ask: &Ask<'a>, kept: &[bool]) -> Result<Vec<u32>> {
+/// By node: the smallest node of its circle of flow; and the edges in circles.
+fn strong_names<'a>(cx: &mut Cx<'a>, ask: &Ask<'a>, kept: &[bool]) -> Result<(Vec<u32>, Vec<EdgeId>)> {
     let topology = &ask.plant.topology;
     let is_whole = ask.option("edges").is_none() && ask.option("nodes").is_none() && topology.ports.arc_count() == 0;
     if is_whole {
-        return strong_parts(topology.table(Over::Flow, Dir::Down), &mut |units| cx.spend(units));
+        let names = strong_parts(topology.table(Over::Flow, Dir::Down), &mut |units| cx.spend(units))?;
+        // An edge that is followed both ways is a circle of its own.
+        let circular = if topology.has_undirected { topology.edges_of(Link::UNDIRECTED).collect() } else { Vec::new() };
+        return Ok((names, circular));
     }
     let rules = ask.rules(cx, Dir::Down, Pass::Zone)?;
     let starts: Vec<NodeId> = (0..kept.len() as u32).filter(|node| kept[*node as usize]).collect();
@@ -743,7 +787,12 @@ fn strong_names<'a>(cx: &mut Cx<'a>, ask: &Ask<'a>, kept: &[bool]) -> Result<Vec
     for (number, part) in parts.iter().enumerate() {
         names[reach.nodes[number] as usize] = reach.nodes[*part as usize];
     }
-    Ok(names)
+    let circular = if topology.has_undirected {
+        reach.inner_edges(|from, to| parts[from] == parts[to]).collect()
+    } else {
+        Vec::new()
+    };
+    Ok((names, circular))
 }
 
 fn subgraph<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
@@ -755,7 +804,7 @@ fn subgraph<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<V
         None => from,
         Some(hops) => {
             let rules = ask.rules(cx, Dir::Both, Pass::Any)?;
-            around(cx, &ask, &from, &Rules { depth: rules.depth.min(hops.min(u32::MAX as usize) as u32), ..rules })?
+            around(cx, &ask, &from, &Rules { depth: rules.depth.min(hops.min(u32::MAX as usize) as u32), ..rules })?.0
         }
     };
     let induced = extract::induced(&ask.plant, &nodes, &mut |units| cx.spend(units))?;
@@ -817,6 +866,7 @@ fn find_pattern<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Resu
     let mut search = Search::new(&pattern, &ask.plant);
     let mut found = Vec::new();
     let keys = cx.keys(&names)?;
+    let mut assumed: Vec<EdgeId> = Vec::new();
     while let Some(fit) = search.next(&mut |units| cx.spend(units))? {
         let base = cx.mark();
         bind(cx, &ask.plant, &pattern, &fit, &names)?;
@@ -824,12 +874,14 @@ fn find_pattern<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Resu
         let holds = ask.plan(1).map_or(Ok(true), |plan| Ok(cx.eval(plan, binding)?.is_truthy()))?;
         if holds {
             found.push(binding);
+            assumed.extend(pattern.directed(&fit).filter(|edge| ask.plant.topology.is_assumed(*edge)));
         }
         if found.len() > limit.0 {
             break;
         }
     }
-    let found = cut(found, "matches", limit)?;
+    let found = cut(cx, found, "matches", limit)?;
+    assumed.into_iter().try_for_each(|edge| cx.assumed(edge, ask.plant.edge_id(edge)))?;
     values(cx, found.into_iter())
 }
 

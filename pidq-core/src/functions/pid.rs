@@ -11,6 +11,7 @@ use crate::eval::function::{Body, Function, Param};
 use crate::eval::plan::Plan;
 use crate::graph::adjacency::NodeId;
 use crate::graph::plant::Plant;
+use crate::graph::topology::Link;
 use crate::graph::walk::{Guide, Pass};
 use crate::pid::checks::{self, Severity};
 use crate::pid::diff::{self, DiffOptions};
@@ -101,7 +102,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
         params: &[],
         summary: "Equipment and the ends of the sheet, joined by what lies between: a graph of its own.",
         example: "equipmentGraph() | .edges | first() | [.from, .to, .lines] => [\"n1\",\"n3\",[\"P-1001\"]]",
-        body: Body::Piped(|cx, _, _| whole(cx, sections::equipment_graph)),
+        body: Body::Piped(|cx, _, _| along(cx, sections::equipment_graph)),
     },
     Function {
         name: "equipmentList",
@@ -229,7 +230,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
         params: &[],
         summary: "The parts in which something flows in circles: their equipment, their items, the edges that lead back.",
         example: "recycles() | map(.returns | map(.id)) => [[\"e17\"]]",
-        body: Body::Piped(|cx, _, _| whole(cx, sections::recycles)),
+        body: Body::Piped(|cx, _, _| along(cx, sections::recycles)),
     },
     Function {
         name: "section",
@@ -287,6 +288,18 @@ fn whole<'a>(cx: &mut Cx<'a>, question: fn(&Plant<'a>, Pay<'_>) -> Result<Datum<
     let plant = cx.plant()?;
     let found = question(&plant, &mut |units| cx.spend(units))?;
     answer(cx, &plant, found)
+}
+
+/// A question about the whole drawing that goes along the flow.
+fn along<'a>(cx: &mut Cx<'a>, question: fn(&Plant<'a>, Pay<'_>) -> Result<Datum<'a>>) -> Result<Value<'a>> {
+    let found = whole(cx, question)?;
+    let topology = cx.plant()?.topology;
+    if topology.has_undirected && found.as_array().is_none_or(|rows| !rows.is_empty()) {
+        let plant = cx.plant()?;
+        let assumed = topology.edges_of(Link::FLOW).filter(|edge| topology.is_assumed(*edge));
+        assumed.into_iter().try_for_each(|edge| cx.assumed(edge, plant.edge_id(edge)))?;
+    }
+    Ok(found)
 }
 
 /// A call and the nodes that it is about.

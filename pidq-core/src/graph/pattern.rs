@@ -51,6 +51,12 @@ impl Pattern {
         }
         Ok(pattern)
     }
+
+    /// The edges of a place where it fits that were followed along the flow or against it.
+    pub fn directed<'m>(&'m self, fit: &'m Match) -> impl Iterator<Item = EdgeId> + 'm {
+        let parts = self.edges.iter().zip(&fit.edges).filter(|(part, _)| part.dir != Dir::Both);
+        parts.flat_map(|(_, edges)| edges.iter().copied())
+    }
 }
 
 struct Reader<'t> {

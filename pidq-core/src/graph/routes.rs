@@ -135,10 +135,18 @@ pub(crate) fn between(reach: &Reach, targets: &[bool]) -> Vec<bool> {
     reached
 }
 
+/// What [`routes`] finds.
+#[derive(Debug)]
+pub(crate) struct Found {
+    pub routes: Vec<Route>,
+    /// There are routes that are longer than was allowed.
+    pub left_longer: bool,
+}
+
 /// The first so many routes that pass no node twice: the shortest first, then by the order of their edges.
 ///
 /// Yen 1971, with Lawler's remark that a route need not be varied before the place where it left its parent.
-pub(crate) fn routes(reach: &Reach, targets: &[bool], most: usize, depth: usize, pay: Pay<'_>) -> Result<Vec<Route>> {
+pub(crate) fn routes(reach: &Reach, targets: &[bool], most: usize, depth: usize, pay: Pay<'_>) -> Result<Found> {
     let mut finder = Finder { reach, back: reach.reversed(), targets, distance: Vec::new() };
     let mut candidates: BinaryHeap<Reverse<(usize, Route, usize)>> = BinaryHeap::new();
     for start in 0..reach.starts as u32 {
@@ -148,7 +156,7 @@ pub(crate) fn routes(reach: &Reach, targets: &[bool], most: usize, depth: usize,
     let mut found: Vec<Route> = Vec::new();
     while let Some(Reverse((length, route, deviation))) = candidates.pop() {
         if found.len() == most || length > depth {
-            break;
+            return Ok(Found { left_longer: found.len() < most, routes: found });
         }
         found.push(route.clone());
         for at in deviation..route.arcs.len() {
@@ -161,7 +169,7 @@ pub(crate) fn routes(reach: &Reach, targets: &[bool], most: usize, depth: usize,
             candidates.extend(varied.map(|varied| Reverse((varied.arcs.len(), varied, at))));
         }
     }
-    Ok(found)
+    Ok(Found { routes: found, left_longer: false })
 }
 
 struct Finder<'r> {

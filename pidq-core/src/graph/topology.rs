@@ -98,6 +98,8 @@ pub(crate) struct Topology {
     tables: [OnceLock<Adjacency>; 6],
     /// Edges of which an end names no node.
     pub dangling: Vec<EdgeId>,
+    /// Whether there are edges that flow both ways or nobody knows which.
+    pub has_undirected: bool,
     /// The key names of edge ends that were met, in the order of the config.
     pub endpoints_met: Vec<usize>,
     /// Entries of the document's own config that could not be taken.
@@ -130,6 +132,7 @@ impl Topology {
             qualified_tags: OnceLock::new(),
             tables: Default::default(),
             dangling: Vec::new(),
+            has_undirected: false,
             endpoints_met: Vec::new(),
             problems: Vec::new(),
         }
@@ -209,6 +212,11 @@ impl Topology {
         self.table(Over::Flow, Dir::Both).degree(node)
     }
 
+    /// Whether an edge is followed in a direction that the drawing does not say.
+    pub fn is_assumed(&self, edge: EdgeId) -> bool {
+        self.links.get(edge as usize).is_some_and(|link| link.has(Link::UNDIRECTED))
+    }
+
     /// Groups and their members: pairs of both, in the order of the edges.
     pub fn memberships(&self) -> impl Iterator<Item = (NodeId, NodeId)> + '_ {
         (0..self.edge_count() as u32).filter(|edge| self.is_whole(*edge)).filter_map(|edge| {
@@ -265,6 +273,7 @@ impl Topology {
             self.links.push(words.link(kind, class).with(words.direction(direction)));
         }
         self.dangling = (0..self.ends.len() as u32).filter(|edge| !self.is_whole(*edge)).collect();
+        self.has_undirected = self.links.iter().any(|link| link.has(Link::UNDIRECTED));
         self.endpoints_met = (0..met.len()).filter(|at| met[*at]).collect();
     }
 

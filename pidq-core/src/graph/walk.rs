@@ -7,7 +7,7 @@ use hashbrown::{HashMap, HashSet};
 
 use super::adjacency::{Adjacency, EdgeId, NONE, NodeId};
 use super::config::Role;
-use super::topology::{Dir, Link, Over, Topology};
+use super::topology::{Dir, Over, Topology};
 use crate::error::Result;
 
 /// Whether a walk goes on through equipment.
@@ -27,6 +27,13 @@ pub(crate) struct Rules {
     pub dir: Dir,
     pub pass: Pass,
     pub depth: u32,
+}
+
+impl Rules {
+    /// Whether a walk may follow edges in a direction that the drawing does not say. A walk both ways asks for none.
+    pub fn assumes(&self, topology: &Topology) -> bool {
+        topology.has_undirected && self.dir != Dir::Both
+    }
 }
 
 /// Pays for a walk and answers what only the one who asked can know.
@@ -185,27 +192,42 @@ pub(crate) fn way_to(steps: &[Step], end: usize) -> Vec<Step> {
     way
 }
 
+/// What [`plain_walk`] finds.
+#[derive(Debug, Default)]
+pub(crate) struct Walked {
+    pub nodes: Vec<NodeId>,
+    /// How deep it went.
+    pub depth: u32,
+    /// The edges of unknown direction by which it came to nodes first.
+    pub assumed: Vec<EdgeId>,
+}
+
 /// The nodes that [`walk`] finds where nothing has to be asked and no port is passed, and how deep it went.
 ///
-/// Hot: touches the table and the stamps, and nothing else.
+/// Hot: touches the table and the stamps, and nothing else, unless the drawing has edges of unknown direction.
 pub(crate) fn plain_walk(
     topology: &Topology,
     space: &mut Space,
     starts: &[NodeId],
     rules: &Rules,
     mut pay: impl FnMut(u64) -> Result<()>,
-) -> Result<(Vec<NodeId>, u32)> {
+) -> Result<Walked> {
     space.begin(topology.node_count());
     let table = topology.table(rules.over, rules.dir);
     let mut nodes: Vec<NodeId> = starts.iter().copied().filter(|start| space.enter(*start)).collect();
     let (first, ends) = (nodes.len(), rules.pass == Pass::None);
+    let (assumes, mut assumed) = (rules.assumes(topology), Vec::new());
     let (mut at, mut depth, mut level_end) = (0, 0, first);
     while at < nodes.len() && depth < rules.depth {
         let node = nodes[at];
         let neighbours = table.nodes(node);
         pay(1 + neighbours.len() as u64)?;
         if at < first || !ends || !topology.is_equipment(node) {
+            let before = nodes.len();
             nodes.extend(neighbours.iter().copied().filter(|next| space.enter(*next)));
+            if assumes && nodes.len() > before {
+                assumed.extend(assumed_ways(topology, table, node, &nodes[before..]));
+            }
         }
         at += 1;
         if at == level_end && level_end < nodes.len() {
@@ -213,7 +235,20 @@ pub(crate) fn plain_walk(
             level_end = nodes.len();
         }
     }
-    Ok((nodes, depth))
+    Ok(Walked { nodes, depth, assumed })
+}
+
+/// The edges of unknown direction among those by which a walk comes from a node to its next ones: of edges to the same
+/// node the first one.
+fn assumed_ways<'t>(
+    topology: &'t Topology,
+    table: &'t Adjacency,
+    node: NodeId,
+    found: &'t [NodeId],
+) -> impl Iterator<Item = EdgeId> + 't {
+    let mut arcs = table.arcs(node);
+    let ways = found.iter().filter_map(move |next| arcs.find(|(head, _)| head == next));
+    ways.map(|(_, edge)| edge).filter(|edge| topology.is_assumed(*edge))
 }
 
 /// Whether [`plain_walk`] finds what [`walk`] does, for a guide that only pays.
@@ -260,7 +295,7 @@ impl Walker<'_> {
             if space.has(node) && !self.has_another_side(node) || !guide.follows(edge)? {
                 continue;
             }
-            let assumed = step.assumed || self.topology.links[edge as usize].has(Link::UNDIRECTED);
+            let assumed = step.assumed || self.topology.is_assumed(edge);
             let arrival = Step { node, via: edge, from: at, depth: step.depth + 1, assumed, ..Step::start(node) };
             if !space.enter(node) {
                 self.doors.entered.insert((node, NONE), ());
@@ -465,6 +500,12 @@ impl Reach {
 
     pub fn arc_count(&self) -> usize {
         self.heads.len()
+    }
+
+    /// The edges of the arcs between some numbers.
+    pub fn inner_edges(&self, keeps: impl Fn(usize, usize) -> bool) -> impl Iterator<Item = EdgeId> {
+        let arcs = (0..self.len() as u32).flat_map(move |from| self.arcs(from).map(move |(to, edge)| (from, to, edge)));
+        arcs.filter(move |(from, to, _)| keeps(*from as usize, *to as usize)).map(|(_, _, edge)| edge)
     }
 
     /// By number: whether its node is one of some.

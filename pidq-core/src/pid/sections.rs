@@ -135,8 +135,9 @@ pub(crate) fn recycles<'a>(plant: &Plant<'a>, pay: Pay<'_>) -> Result<Datum<'a>>
     let reach = walk::reach(topology, &starts, &[], &rules(Dir::Down, Pass::Zone), &mut walk::Payer(pay))?;
     let parts = strong_parts(&reach, pay)?;
     let returns = returning(&reach, &parts, pay)?;
+    let is_circular = circular(topology, &reach, &parts, pay)?;
     let mut groups: HashMap<u32, Vec<u32>> = HashMap::new();
-    for (number, part) in parts.iter().enumerate() {
+    for (number, part) in parts.iter().enumerate().filter(|(number, _)| is_circular[*number]) {
         groups.entry(*part).or_default().push(number as u32);
     }
     let mut groups: Vec<Vec<u32>> = groups.into_values().filter(|group| group.len() > 1).collect();
@@ -156,6 +157,34 @@ pub(crate) fn recycles<'a>(plant: &Plant<'a>, pay: Pay<'_>) -> Result<Datum<'a>>
     Ok(Datum::Table(KEYS, groups.iter().map(row).collect()))
 }
 
+/// By number: whether it lies on a circle or between two. An edge of unknown direction leads back where it came from: that
+/// alone is no circle.
+fn circular(topology: &Topology, reach: &walk::Reach, parts: &[u32], pay: Pay<'_>) -> Result<Vec<bool>> {
+    let mut is_circular = vec![true; reach.len()];
+    if !topology.has_undirected {
+        return Ok(is_circular);
+    }
+    pay((reach.len() + reach.arc_count()) as u64)?;
+    let mut ways: Vec<HashSet<(u32, EdgeId)>> = vec![HashSet::new(); reach.len()];
+    for from in 0..reach.len() as u32 {
+        for (to, edge) in reach.arcs(from).filter(|(to, _)| parts[*to as usize] == parts[from as usize]) {
+            ways[from as usize].insert((to, edge));
+            ways[to as usize].insert((from, edge));
+        }
+    }
+    let mut loose: Vec<u32> = (0..reach.len() as u32).filter(|number| ways[*number as usize].len() < 2).collect();
+    while let Some(number) = loose.pop() {
+        is_circular[number as usize] = false;
+        for (other, edge) in std::mem::take(&mut ways[number as usize]) {
+            let left = &mut ways[other as usize];
+            if left.remove(&(number, edge)) && left.len() == 1 {
+                loose.push(other);
+            }
+        }
+    }
+    Ok(is_circular)
+}
+
 /// By part: the edges that lead back to a number that is still on the way, depth first.
 fn returning(reach: &walk::Reach, parts: &[u32], pay: Pay<'_>) -> Result<Vec<(u32, EdgeId)>> {
     /// How far a number is: not met, on the way, done.
@@ -171,20 +200,24 @@ fn returning(reach: &walk::Reach, parts: &[u32], pay: Pay<'_>) -> Result<Vec<(u3
         if met[root as usize] != Met::No {
             continue;
         }
-        let mut way = vec![(root, reach.range(root).start)];
+        let mut way = vec![(root, reach.range(root).start, NONE)];
         met[root as usize] = Met::OnTheWay;
-        while let Some((number, arc)) = way.pop() {
+        while let Some((number, arc, via)) = way.pop() {
             pay(1)?;
             if arc == reach.range(number).end {
                 met[number as usize] = Met::Done;
                 continue;
             }
-            way.push((number, arc + 1));
+            way.push((number, arc + 1, via));
             let (head, edge) = reach.arc(arc);
+            // Back by the edge that it came by: of unknown direction, or the way into equipment.
+            if edge == via && edge != NONE {
+                continue;
+            }
             match met[head as usize] {
                 Met::No => {
                     met[head as usize] = Met::OnTheWay;
-                    way.push((head, reach.range(head).start));
+                    way.push((head, reach.range(head).start, edge));
                 }
                 Met::OnTheWay => back.push((parts[head as usize], edge)),
                 Met::Done => {}
