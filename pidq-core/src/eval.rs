@@ -23,6 +23,7 @@ use crate::arena::Arena;
 use crate::error::{Code, Error, Result};
 use crate::graph::Graph;
 use crate::graph::config::TopologyConfig;
+use crate::graph::meet::Room;
 use crate::graph::plant::Plant;
 use crate::graph::walk::Space;
 use crate::limits::Limits;
@@ -54,6 +55,8 @@ pub struct Cx<'a> {
     plant: Option<Plant<'a>>,
     /// Kept between walks.
     pub(crate) space: Space,
+    /// Kept between searches for routes.
+    pub(crate) room: Room,
     params: &'a Arena,
     root: Value<'a>,
     scratch: &'a Scratch,
@@ -103,6 +106,7 @@ impl<'a> Cx<'a> {
             document,
             plant: None,
             space: Space::default(),
+            room: Room::default(),
             params,
             root: Value::stored(document, document.root()),
             scratch,

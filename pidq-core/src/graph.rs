@@ -7,6 +7,7 @@ pub(crate) mod config;
 pub(crate) mod cycles;
 mod fields;
 pub(crate) mod index;
+pub(crate) mod meet;
 pub(crate) mod parts;
 pub(crate) mod pattern;
 pub(crate) mod plant;

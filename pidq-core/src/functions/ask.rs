@@ -153,6 +153,11 @@ impl<'a> Ask<'a> {
         assumed.into_iter().try_for_each(|edge| cx.assumed(edge, self.plant.edge_id(edge)))
     }
 
+    /// Whether a walk has to ask the options `edges`, `avoid` or `until`.
+    pub fn asks(&self) -> bool {
+        ["edges", "avoid", "until"].iter().any(|name| self.option(name).is_some())
+    }
+
     /// A guide that asks the options `edges`, `avoid` and `until`.
     pub fn guide<'c>(&'c self, cx: &'c mut Cx<'a>) -> Asker<'c, 'a> {
         let [edges, avoid, until] = ["edges", "avoid", "until"].map(|name| self.option(name));

@@ -12,6 +12,7 @@ use crate::eval::function::{Body, Function, Param};
 use crate::eval::plan::Plan;
 use crate::graph::adjacency::{EdgeId, NONE, NodeId};
 use crate::graph::cycles;
+use crate::graph::meet::{self, Way};
 use crate::graph::parts::{Groups, Unions, strong_parts};
 use crate::graph::pattern::{Match, Pattern, Search};
 use crate::graph::plant::Plant;
@@ -353,8 +354,7 @@ fn start<'a>(cx: &mut Cx<'a>, ask: &Ask<'a>) -> Result<Vec<NodeId>> {
 /// The nodes of a walk from the nodes of a call, these first, and the edges of unknown direction that led to them.
 fn walked<'a>(cx: &mut Cx<'a>, ask: &Ask<'a>, from: &[NodeId], rules: &Rules) -> Result<Walked> {
     let topology = &ask.plant.topology;
-    let asks = ["edges", "avoid", "until"].iter().any(|name| ask.option(name).is_some());
-    if asks || !walk::is_plain(topology, rules) {
+    if ask.asks() || !walk::is_plain(topology, rules) {
         let steps = steps(cx, ask, from, rules)?;
         let nodes = steps.iter().filter(|step| step.is_shown()).map(|step| step.node).collect();
         let assumed = if rules.assumes(topology) { steps.iter().map(|step| step.via).collect() } else { Vec::new() };
@@ -464,13 +464,9 @@ fn reachable<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<
     let ask = Ask::new(cx, input, args)?;
     let (from, to) = from_to(cx, &ask)?;
     let rules = ask.rules(cx, Dir::Down, Pass::Any)?;
-    let (steps, found) = walk_to(cx, &ask, from, &to, &rules)?;
-    if found.is_none() {
-        check_depth(cx, &rules, steps.last().map_or(0, |last| last.depth))?;
-    }
-    let way = found.map_or(Vec::new(), |found| walk::way_to(&steps, found));
-    ask.tell_assumed(cx, &rules, way.iter().map(|step| step.via))?;
-    Ok(Value::Bool(found.is_some()))
+    let way = way_between(cx, &ask, from, &to, &rules)?;
+    ask.tell_assumed(cx, &rules, way.iter().flat_map(|way| way.edges.iter().copied()))?;
+    Ok(Value::Bool(way.is_some()))
 }
 
 fn between<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
@@ -512,40 +508,62 @@ fn shortest_path<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Res
     answer(cx, &ask.plant, Datum::Record(ROUTE, vec![nodes, edges, length, Datum::Number(cost)]))
 }
 
-/// The route with the fewest steps: the walk that comes to a target first needs no network.
+/// The route with the fewest steps: it needs no network.
 fn fewest_steps<'a>(cx: &mut Cx<'a>, ask: &Ask<'a>) -> Result<Value<'a>> {
     let (from, to) = from_to(cx, ask)?;
     let rules = ask.rules(cx, Dir::Down, Pass::Any)?;
-    let (steps, found) = walk_to(cx, ask, from, &to, &rules)?;
-    let Some(found) = found else {
-        check_depth(cx, &rules, steps.last().map_or(0, |last| last.depth))?;
-        return Ok(Value::Null);
-    };
-    let way = walk::way_to(&steps, found);
-    let nodes = way.iter().map(|step| step.node).collect();
-    let edges: Vec<EdgeId> = way.iter().map(|step| step.via).filter(|edge| *edge != NONE).collect();
+    let Some(Way { nodes, mut edges }) = way_between(cx, ask, from, &to, &rules)? else { return Ok(Value::Null) };
+    edges.retain(|edge| *edge != NONE);
     ask.tell_assumed(cx, &rules, edges.iter().copied())?;
-    let length = (way.len() - 1) as f64;
+    let length = (nodes.len() - 1) as f64;
     let route = [Datum::Nodes(nodes), Datum::Edges(edges), Datum::Number(length), Datum::Number(length)];
     answer(cx, &ask.plant, Datum::Record(ROUTE, route.into()))
 }
 
-/// The steps of a walk from some nodes that ends where it first comes to others.
-fn walk_to<'a>(
+/// The shortest way from some nodes to others.
+fn way_between<'a>(
     cx: &mut Cx<'a>,
     ask: &Ask<'a>,
     from: Vec<NodeId>,
     to: &[NodeId],
     rules: &Rules,
-) -> Result<(Vec<Step>, Option<usize>)> {
+) -> Result<Option<Way>> {
     let topology = &ask.plant.topology;
-    let wanted: hashbrown::HashSet<NodeId> = walk::targets(topology, to).into_iter().collect();
+    let targets = walk::targets(topology, to);
+    let wanted: hashbrown::HashSet<NodeId> = targets.iter().copied().collect();
     let starts = starts_to(topology, from, &wanted, rules);
+    let (way, depth) = match ask.asks() || !walk::is_plain(topology, rules) {
+        true => walk_to(cx, ask, &starts, |node| wanted.contains(&node), rules)?,
+        false => {
+            let mut room = std::mem::take(&mut cx.room);
+            let search = meet::meet(topology, &mut room, &starts, &targets, rules, |units| cx.spend(units));
+            cx.room = room;
+            search.map(|search| (search.way, search.depth))?
+        }
+    };
+    if way.is_none() {
+        check_depth(cx, rules, depth)?;
+    }
+    Ok(way)
+}
+
+/// The way of a walk that ends where it first comes to a node that is wanted, and how deep it went.
+fn walk_to<'a>(
+    cx: &mut Cx<'a>,
+    ask: &Ask<'a>,
+    starts: &[NodeId],
+    is_wanted: impl Fn(NodeId) -> bool,
+    rules: &Rules,
+) -> Result<(Option<Way>, u32)> {
     let mut space = std::mem::take(&mut cx.space);
-    let is_wanted = |node| wanted.contains(&node);
-    let found = walk::walk_until(topology, &mut space, &starts, rules, &mut ask.guide(cx), is_wanted);
+    let found = walk::walk_until(&ask.plant.topology, &mut space, starts, rules, &mut ask.guide(cx), is_wanted);
     cx.space = space;
-    found
+    let (steps, end) = found?;
+    let way = end.map(|end| walk::way_to(&steps, end)).map(|way| Way {
+        nodes: way.iter().map(|step| step.node).collect(),
+        edges: way.iter().skip(1).map(|step| step.via).collect(),
+    });
+    Ok((way, steps.last().map_or(0, |last| last.depth)))
 }
 
 /// Where a walk to some nodes begins. Where both are the same there is nothing to walk, also for a node that nothing
