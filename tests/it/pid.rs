@@ -469,6 +469,22 @@ fn sheets_are_joined_where_connectors_name_each_other() {
 }
 
 #[test]
+fn a_number_and_its_text_are_two_items_of_a_joined_drawing() {
+    let sheet = r#"{"nodes": [{"id": 1}, {"id": "1"}, {"id": "2"}, {"id": "\"1\""}],
+        "edges": [{"id": 7, "from": 1, "to": "2"}, {"id": "7", "from": "1", "to": {"id": 1}}]}"#;
+    let sheet = Graph::from_json(sheet).expect("JSON");
+    let joined = join_sheets(&[&sheet], JoinBy::Any, Limits::default()).expect("a drawing");
+    let graph = Graph::from_json(joined).expect("JSON");
+    let ask =
+        |query: &str| Query::parse(query).and_then(|query| query.to_json(&graph, Limits::default())).expect(query);
+    let ids = r##"["sheet-1#1","sheet-1#\"1\"","sheet-1#2","sheet-1#\"\\\"1\\\"\""]"##;
+    assert_eq!(ask("nodes() | map(.id)"), ids);
+    let ends = r##"[["sheet-1#7","sheet-1#1","sheet-1#2"],["sheet-1#\"7\"","sheet-1#\"1\"","sheet-1#1"]]"##;
+    assert_eq!(ask("edges() | map([.id, .from, .to])"), ends);
+    assert_eq!(ask(r#"validate({rules: ["G01"], severity: "error"})"#), "[]");
+}
+
+#[test]
 fn places_are_found_by_their_boxes() {
     let placed = r#"{nodes: [{id: 1, bbox: [0, 0, 10, 10]}, {id: 2, orig_x: 20, orig_y: 5, orig_bbox_width: 4, orig_bbox_height: 2}, {id: 3}]}"#;
     let ask =

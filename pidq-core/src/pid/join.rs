@@ -2,7 +2,7 @@
 //!
 //! Pairs are those that name each other; what is named by several or by none is listed, and nothing is guessed.
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 use super::{Datum, Pay};
 use crate::error::Result;
@@ -10,7 +10,7 @@ use crate::graph::adjacency::NodeId;
 use crate::graph::config::{Names, Role, TopologyConfig};
 use crate::graph::plant::Plant;
 use crate::graph::topology::{Dir, Over};
-use crate::value::{Object, Value, compare, convert};
+use crate::value::{Object, Value, compare, convert, write};
 
 /// By what connectors of two sheets are paired.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -38,21 +38,58 @@ struct Connector {
 const PAIR: &[&str] = &["from", "to", "by"];
 const LEFT: &[&str] = &["id", "drawing", "label", "candidates"];
 
+/// A sheet, and what its ids begin with.
+struct Sheet<'s, 'a> {
+    plant: &'s Plant<'a>,
+    name: &'s str,
+    /// Ids of edges that are numbers, as texts.
+    numbers: HashSet<String>,
+}
+
+impl<'s, 'a> Sheet<'s, 'a> {
+    fn new(plant: &'s Plant<'a>, name: &'s str) -> Sheet<'s, 'a> {
+        let ids = (0..plant.topology.edge_count() as u32).map(|edge| plant.of_edge(edge, Names::EdgeId));
+        let numbers = ids.flatten().filter(|id| matches!(id, Value::Number(_))).map(convert::to_text).collect();
+        Sheet { plant, name, numbers }
+    }
+
+    /// `sheet#id` of a node. The text `1` is another id than the number: where a sheet has both, it stays in quotes.
+    fn node_id(&self, id: Value<'a>) -> String {
+        let number = id.as_str().and_then(|text| text.parse().ok()).map(Value::number);
+        let has_twin = number.is_some_and(|number| {
+            self.plant.by_id(number).is_some() && Some(convert::to_text(number).as_str()) == id.as_str()
+        });
+        self.joined(id, has_twin)
+    }
+
+    fn edge_id(&self, id: Value<'a>) -> String {
+        self.joined(id, id.as_str().is_some_and(|text| self.numbers.contains(text)))
+    }
+
+    fn joined(&self, id: Value<'a>, has_twin: bool) -> String {
+        // A text that begins with a quote could be taken for one that was put in quotes.
+        let is_quoted = has_twin || id.as_str().is_some_and(|text| text.starts_with('"'));
+        let text = if is_quoted { write::to_string(id) } else { convert::to_text(id) };
+        format!("{}#{text}", self.name)
+    }
+}
+
 /// Joins sheets: a graph in the usual shape, whose metadata say which connectors were joined and which were not.
 pub(crate) fn join<'a>(sheets: &[Plant<'a>], by: JoinBy, pay: Pay<'_>) -> Result<Datum<'a>> {
     let names = sheet_names(sheets);
     let mut nodes = Vec::new();
     let mut edges = Vec::new();
-    for (sheet, name) in sheets.iter().zip(&names) {
-        pay((sheet.topology.node_count() + sheet.topology.edge_count()) as u64)?;
-        nodes.extend((0..sheet.topology.node_count() as u32).map(|node| moved_node(sheet, node, name)));
-        edges.extend((0..sheet.topology.edge_count() as u32).map(|edge| moved_edge(sheet, edge, name)));
+    let mut named = Vec::with_capacity(sheets.len());
+    for (plant, name) in sheets.iter().zip(&names) {
+        pay((plant.topology.node_count() + plant.topology.edge_count()) as u64)?;
+        let sheet = Sheet::new(plant, name);
+        nodes.extend((0..plant.topology.node_count() as u32).map(|node| moved_node(&sheet, node)));
+        edges.extend((0..plant.topology.edge_count() as u32).map(|edge| moved_edge(&sheet, edge)));
+        named.push(sheet);
     }
     let connectors = connectors(sheets);
     let partners = partners(&connectors, &called(sheets, &names), by, pay)?;
-    let id = |connector: &Connector| {
-        format!("{}#{}", names[connector.sheet], id_text(&sheets[connector.sheet], connector.node))
-    };
+    let id = |connector: &Connector| named[connector.sheet].node_id(sheets[connector.sheet].id(connector.node));
     let spoken = sheets.iter().find(|sheet| own_topology(sheet).is_some()).or(sheets.first());
     let config = spoken.map_or(TopologyConfig::usual(), |sheet| &sheet.topology.config);
     let (mut pairs, mut unmatched, mut ambiguous) = (Vec::new(), Vec::new(), Vec::new());
@@ -136,7 +173,9 @@ fn sheet_names(sheets: &[Plant<'_>]) -> Vec<String> {
     for (at, sheet) in sheets.iter().enumerate() {
         let said = sheet.said(Names::DrawingNumber).or_else(|| sheet.said(Names::DrawingName));
         let name = said.map_or(format!("sheet-{}", at + 1), String::from);
-        names.push(if names.contains(&name) { format!("{name}~{}", at + 1) } else { name });
+        let others = (at + 1..).map(|number| format!("{name}~{number}"));
+        let free = std::iter::once(name.clone()).chain(others).find(|name| !names.contains(name));
+        names.push(free.unwrap_or(name));
     }
     names
 }
@@ -151,10 +190,6 @@ fn called<'n>(sheets: &[Plant<'n>], names: &'n [String]) -> Vec<[Option<&'n str>
     sheets.iter().zip(names).map(all).collect()
 }
 
-fn id_text(sheet: &Plant<'_>, node: NodeId) -> String {
-    convert::to_text(sheet.id(node))
-}
-
 /// The fields of an object, with other values for some.
 fn with<'a>(value: Value<'a>, change: impl Fn(&str, Value<'a>) -> Option<Datum<'a>>) -> Datum<'a> {
     let Some(object) = value.as_object() else { return Datum::Value(value) };
@@ -163,13 +198,13 @@ fn with<'a>(value: Value<'a>, change: impl Fn(&str, Value<'a>) -> Option<Datum<'
 }
 
 /// `sheet#id`, where a value is the id of a node of the sheet.
-fn moved_id<'a>(sheet: &Plant<'a>, value: Value<'a>, name: &str) -> Option<Datum<'a>> {
-    sheet.by_id(value).map(|_| Datum::Text(format!("{name}#{}", convert::to_text(value))))
+fn moved_id<'a>(sheet: &Sheet<'_, 'a>, value: Value<'a>) -> Option<Datum<'a>> {
+    sheet.plant.by_id(value).map(|_| Datum::Text(sheet.node_id(value)))
 }
 
-fn moved_node<'a>(sheet: &Plant<'a>, node: NodeId, name: &str) -> Datum<'a> {
-    let config = &sheet.topology.config;
-    let object = sheet.node(node);
+fn moved_node<'a>(sheet: &Sheet<'_, 'a>, node: NodeId) -> Datum<'a> {
+    let config = &sheet.plant.topology.config;
+    let object = sheet.plant.node(node);
     let id_key = config
         .names(Names::NodeId)
         .iter()
@@ -179,26 +214,26 @@ fn moved_node<'a>(sheet: &Plant<'a>, node: NodeId, name: &str) -> Datum<'a> {
         let is_id = id_key.is_some_and(|id_key| id_key == key);
         let is_reference = references.iter().any(|names| config.names(*names).iter().any(|known| known == key));
         match is_id {
-            true => Some(Datum::Text(format!("{name}#{}", convert::to_text(value)))),
-            false => is_reference.then(|| moved_id(sheet, value, name))?,
+            true => Some(Datum::Text(sheet.node_id(value))),
+            false => is_reference.then(|| moved_id(sheet, value))?,
         }
     })
 }
 
-fn moved_edge<'a>(sheet: &Plant<'a>, edge: u32, name: &str) -> Datum<'a> {
-    let config = &sheet.topology.config;
+fn moved_edge<'a>(sheet: &Sheet<'_, 'a>, edge: u32) -> Datum<'a> {
+    let config = &sheet.plant.topology.config;
     let is_end = |key: &str| config.endpoints().iter().flatten().any(|known| known == key);
     let is_reference = |key: &str| {
         [Names::Segment, Names::Line].iter().any(|names| config.names(*names).iter().any(|known| known == key))
     };
     let is_id = |key: &str| config.names(Names::EdgeId).iter().any(|known| known == key);
-    with(sheet.edge(edge), |key, value| match key {
-        key if is_id(key) => Some(Datum::Text(format!("{name}#{}", convert::to_text(value)))),
+    with(sheet.plant.edge(edge), |key, value| match key {
+        key if is_id(key) => Some(Datum::Text(sheet.edge_id(value))),
         key if is_end(key) => match value {
-            Value::Object(_) => sheet.field(value, Names::EndpointId).and_then(|id| moved_id(sheet, id, name)),
-            id => moved_id(sheet, id, name),
+            Value::Object(_) => sheet.plant.field(value, Names::EndpointId).and_then(|id| moved_id(sheet, id)),
+            id => moved_id(sheet, id),
         },
-        key if is_reference(key) => moved_id(sheet, value, name),
+        key if is_reference(key) => moved_id(sheet, value),
         _ => None,
     })
 }
