@@ -47,4 +47,4 @@ mod xml;
 pub use error::{Code, Error, Result};
 pub use format::{FORMATS, Format, Part, Reader, Writer};
 pub use import::{Diagnostic, Finding, Imported, Severity};
-pub use svg::{Drawing, Style, marked};
+pub use svg::{Drawing, Style, marked, marked_in};

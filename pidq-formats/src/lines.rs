@@ -64,7 +64,7 @@ fn write_link(edge: &Edge<'_>, out: &mut String) {
     let name = |end: &End| Json::text(&end.name);
     let mut fields = Fields(vec![("source".into(), name(&edge.from)), ("target".into(), name(&edge.to))]);
     // The key tells parallel edges apart; ours have ids.
-    fields.maybe("key", edge.fields.get("id").map(|id| Json::Raw(crate::model::json(id))));
+    fields.maybe("key", edge.id().map(|id| Json::Raw(crate::model::json(id))));
     add_rest(&mut fields, edge.fields, &["source", "target", "key"]);
     fields.write(out);
 }

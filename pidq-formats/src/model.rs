@@ -1,11 +1,12 @@
 //! Nodes and edges of a document, as the exports see them: names that are unique, ends that were looked up.
 //!
-//! Field names and words are those of the engine's vocabulary. What a field means for the flow is not known here.
+//! Field names and words are those of the engine's vocabulary, or what the document says of them in `metadata.topology`.
+//! What a field means for the flow is not known here.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::rc::Rc;
 
-use pidq_core::vocabulary::{self, EDGE_KINDS, NODE_IDS, TAGS};
-use pidq_core::{Array, Object, Value};
+use pidq_core::{Array, Object, TopologyConfig, Value, vocabulary};
 
 /// Keys of the two ends, tried in this order: the first pair that an edge has both of.
 pub use pidq_core::vocabulary::ENDPOINTS as ENDS;
@@ -19,12 +20,15 @@ pub struct Model<'a> {
     pub metadata: Option<Object<'a>>,
     /// Names of ends that name no node, in the order in which they came.
     pub ghosts: Vec<String>,
+    /// What the fields and words of the document are called.
+    pub words: Rc<TopologyConfig>,
 }
 
 /// A node, with a name that no other node has.
 pub struct Node<'a> {
     pub name: String,
     pub fields: Object<'a>,
+    words: Rc<TopologyConfig>,
 }
 
 /// An edge; its ends by name, and by place where they are nodes.
@@ -32,6 +36,7 @@ pub struct Edge<'a> {
     pub fields: Object<'a>,
     pub from: End,
     pub to: End,
+    words: Rc<TopologyConfig>,
 }
 
 /// An end of an edge.
@@ -50,14 +55,15 @@ impl<'a> Model<'a> {
     /// # Errors
     /// `PQ6003` when there is none.
     pub fn of(value: Value<'a>) -> Result<Model<'a>> {
-        let (nodes, edges, metadata) = parts(value).ok_or_else(|| {
+        let words = Rc::new(TopologyConfig::of(value));
+        let (nodes, edges, metadata) = parts(value, &words).ok_or_else(|| {
             Error::new(Code::NotGraph, "the value has no nodes: give a document with `pid_graph`, or `{nodes, edges}`")
         })?;
-        let mut names = Names::default();
+        let mut names = Names::new(&words);
         let nodes: Vec<Node<'a>> = objects(nodes).map(|fields| names.node(fields)).collect();
         let mut ghosts = Vec::new();
         let edges = edges.map(|edges| objects(edges).map(|fields| names.edge(fields, &mut ghosts)).collect());
-        Ok(Model { nodes, edges: edges.unwrap_or_default(), metadata, ghosts })
+        Ok(Model { nodes, edges: edges.unwrap_or_default(), metadata, ghosts, words })
     }
 }
 
@@ -65,7 +71,7 @@ impl Model<'_> {
     /// Keeps the nodes with these ids, what has them as a part, parts that lead from one kept node to another, and the
     /// edges between.
     pub fn keep(&mut self, ids: &BTreeSet<String>) {
-        let is_named = |node: &Node<'_>| first(node.fields, NODE_IDS).is_some_and(|id| ids.contains(&text(id)));
+        let is_named = |node: &Node<'_>| node.id().is_some_and(|id| ids.contains(&text(id)));
         let mut kept: Vec<bool> = self.nodes.iter().map(is_named).collect();
         self.keep_parts(&mut kept);
         let mut place = 0;
@@ -103,16 +109,18 @@ impl Model<'_> {
 
 type Parts<'a> = (Array<'a>, Option<Array<'a>>, Option<Object<'a>>);
 
-fn parts(value: Value<'_>) -> Option<Parts<'_>> {
+fn parts<'a>(value: Value<'a>, words: &TopologyConfig) -> Option<Parts<'a>> {
     if let Value::Array(list) = value {
         return Some((list, None, None));
     }
-    let document = value.as_object()?;
-    let graph = document.get("pid_graph").and_then(Value::as_object).unwrap_or(document);
-    let nodes = graph.get("nodes").and_then(Value::as_array)?;
-    let edges = graph.get("edges").or_else(|| graph.get("links")).and_then(Value::as_array);
-    let metadata = graph.get("metadata").or_else(|| graph.get("graph")).and_then(Value::as_object);
-    Some((nodes, edges, metadata))
+    // A part of a drawing keeps what the drawing says of itself, and has its nodes where parts have them.
+    let at = |key| words.at(key, value).or_else(|| TopologyConfig::default().at(key, value));
+    let list = |key| at(key).and_then(Value::as_array);
+    let nodes = list("paths.nodes")?;
+    // NetworkX calls what is known of the whole graph so.
+    let graph = || value.as_object()?.get("graph");
+    let metadata = words.at("paths.metadata", value).or_else(graph).and_then(Value::as_object);
+    Some((nodes, list("paths.edges"), metadata))
 }
 
 fn objects<'a>(list: Array<'a>) -> impl Iterator<Item = Object<'a>> {
@@ -120,8 +128,8 @@ fn objects<'a>(list: Array<'a>) -> impl Iterator<Item = Object<'a>> {
 }
 
 /// The names that were given. `1` and `"1"` are two ids; the second one gets another name.
-#[derive(Default)]
 struct Names {
+    words: Rc<TopologyConfig>,
     taken: HashSet<String>,
     numbers: HashMap<String, usize>,
     of_id: HashMap<String, (usize, String)>,
@@ -129,8 +137,13 @@ struct Names {
 }
 
 impl Names {
+    fn new(words: &Rc<TopologyConfig>) -> Names {
+        let (taken, numbers, of_id) = (HashSet::new(), HashMap::new(), HashMap::new());
+        Names { words: words.clone(), taken, numbers, of_id, count: 0 }
+    }
+
     fn node<'a>(&mut self, fields: Object<'a>) -> Node<'a> {
-        let id = first(fields, NODE_IDS);
+        let id = first(fields, self.words.list("node_id"));
         let wanted = id.map_or_else(|| format!("node-{}", self.count + 1), text);
         let name = self.free(wanted);
         if let Some(id) = id {
@@ -138,7 +151,7 @@ impl Names {
             self.of_id.entry(json(id)).or_insert_with(|| (self.count, name.clone()));
         }
         self.count += 1;
-        Node { name, fields }
+        Node { name, fields, words: self.words.clone() }
     }
 
     fn free(&mut self, wanted: String) -> String {
@@ -157,15 +170,17 @@ impl Names {
     }
 
     fn edge<'a>(&mut self, fields: Object<'a>, ghosts: &mut Vec<String>) -> Edge<'a> {
-        let pair = ENDS.iter().find(|pair| pair.iter().all(|key| fields.get(key).is_some()));
-        let [from, to] = pair.unwrap_or(&ENDS[0]).map(|key| self.end(fields.get(key), ghosts));
-        Edge { fields, from, to }
+        let words = self.words.clone();
+        let pair = words.ends().iter().find(|pair| pair.iter().all(|key| fields.get(key).is_some()));
+        let mut end = |at: usize| self.end(pair.and_then(|pair| fields.get(&pair[at])), ghosts);
+        let (from, to) = (end(0), end(1));
+        Edge { fields, from, to, words }
     }
 
     /// An end is an id, or an object that has one.
     fn end(&mut self, value: Option<Value<'_>>, ghosts: &mut Vec<String>) -> End {
         let id = match value {
-            Some(Value::Object(node)) => first(node, NODE_IDS),
+            Some(Value::Object(node)) => first(node, self.words.list("endpoint_id")),
             other => other,
         };
         let id = id.unwrap_or(Value::Null);
@@ -181,30 +196,57 @@ impl Names {
 }
 
 impl<'a> Node<'a> {
+    /// The id that the document has for it.
+    pub fn id(&self) -> Option<Value<'a>> {
+        first(self.fields, self.words.list("node_id"))
+    }
+
+    /// What the drawing calls it.
+    pub fn tag(&self) -> Option<&'a str> {
+        words(self.fields, self.words.list("tag"))
+    }
+
     /// What people call it: tag, label, or its name.
     pub fn title(&self) -> String {
         let label = || self.fields.get("label").and_then(Value::as_str).filter(|label| !label.is_empty());
-        words(self.fields, TAGS).or_else(label).unwrap_or(&self.name).to_owned()
+        self.tag().or_else(label).unwrap_or(&self.name).to_owned()
+    }
+
+    /// What sort of node it is.
+    pub fn kind(&self) -> Option<&'a str> {
+        words(self.fields, self.words.list("node_type"))
+    }
+
+    /// Its class, as it is written.
+    pub fn class_name(&self) -> Option<&'a str> {
+        words(self.fields, self.words.list("class_fields"))
     }
 
     /// All that the node says about its class, in lower case. A label and the like say it only where nothing else does:
     /// on drawings they are any text.
     pub fn class(&self) -> String {
-        let value = |key: &&str| self.fields.get(key).and_then(Value::as_str);
-        let values: Vec<&str> = CLASSES.iter().filter_map(value).collect();
-        let class = if values.is_empty() {
-            vocabulary::CLASSES.iter().find_map(value).unwrap_or_default().into()
-        } else {
-            values.join(" ")
+        let names = || self.words.list("class_fields").iter().map(String::as_str);
+        let value = |key: &str| self.fields.get(key).and_then(Value::as_str);
+        // A name that the document gives itself is meant for nothing else.
+        let is_telling = |key: &&str| CLASSES.contains(key) || !vocabulary::CLASSES.contains(key);
+        let telling: Vec<&str> = names().filter(is_telling).filter_map(value).collect();
+        let class = match telling.is_empty() {
+            true => names().find_map(value).unwrap_or_default().into(),
+            false => telling.join(" "),
         };
         class.to_lowercase()
     }
 
     /// Whether it groups others and is nothing on the drawing: a line, a run, a loop, a unit.
     pub fn is_group(&self) -> bool {
-        use vocabulary::{GROUP_TYPES, LINE_TYPES, LOOP_TYPES, SEGMENT_TYPES};
-        let kind = words(self.fields, vocabulary::NODE_TYPES).unwrap_or_default();
-        [GROUP_TYPES, LINE_TYPES, LOOP_TYPES, SEGMENT_TYPES].iter().any(|types| vocabulary::has(types, kind))
+        let kind = self.kind().unwrap_or_default();
+        let types = ["line_types", "segment_types", "loop_types"];
+        vocabulary::has(vocabulary::GROUP_TYPES, kind) || types.iter().any(|list| self.words.lists_word(list, kind))
+    }
+
+    /// The line that it is on.
+    pub fn line(&self) -> Option<&'a str> {
+        words(self.fields, self.words.list("line"))
     }
 }
 
@@ -223,30 +265,61 @@ pub enum Purpose {
     Other,
 }
 
-/// Edge types, by what they are for.
-const PURPOSES: &[(Purpose, &[&str])] = &[
-    (Purpose::Flow, vocabulary::FLOW),
-    (Purpose::Part, vocabulary::PARTS),
-    (Purpose::Member, vocabulary::MEMBERS),
-    (Purpose::Member, vocabulary::MEMBERS_REVERSED),
-    (Purpose::Member, vocabulary::SEGMENT_ENDS),
-    (Purpose::Signal, vocabulary::SIGNALS),
+/// What edges are for, and the list of their kinds.
+const PURPOSES: &[(Purpose, &str)] = &[
+    (Purpose::Flow, "flow_kinds"),
+    (Purpose::Part, "port_kinds"),
+    (Purpose::Member, "member_kinds"),
+    (Purpose::Member, "member_kinds_reversed"),
+    (Purpose::Member, "segment_ends"),
+    (Purpose::Signal, "signal_kinds"),
 ];
 
-impl Edge<'_> {
+/// Which way something flows along an edge.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Direction {
+    Forward,
+    Backward,
+    /// Both ways, or nobody knows.
+    Open,
+}
+
+impl<'a> Edge<'a> {
     /// The type.
-    pub fn kind(&self) -> &str {
-        words(self.fields, EDGE_KINDS).unwrap_or_default()
+    pub fn kind(&self) -> &'a str {
+        words(self.fields, self.words.list("edge_kind")).unwrap_or_default()
+    }
+
+    /// The id that the document has for it.
+    pub fn id(&self) -> Option<Value<'a>> {
+        first(self.fields, self.words.list("edge_id"))
+    }
+
+    /// The line that it is a part of.
+    pub fn line(&self) -> Option<&'a str> {
+        words(self.fields, self.words.list("line"))
+    }
+
+    /// Which way something flows along it.
+    pub fn direction(&self) -> Direction {
+        let word = words(self.fields, self.words.list("direction_field")).unwrap_or_default();
+        if self.words.lists_word("undirected_values", word) {
+            Direction::Open
+        } else if self.words.lists_word("backward_values", word) {
+            Direction::Backward
+        } else {
+            Direction::Forward
+        }
     }
 
     /// What it is for.
     pub fn purpose(&self) -> Purpose {
-        let class = words(self.fields, vocabulary::EDGE_CLASSES).unwrap_or_default();
+        let class = words(self.fields, self.words.list("edge_class")).unwrap_or_default();
         if class.starts_with("signal_line") {
             return Purpose::Signal;
         }
         let kind = self.kind();
-        let row = PURPOSES.iter().find(|(_, kinds)| vocabulary::has(kinds, kind));
+        let row = PURPOSES.iter().find(|(_, list)| self.words.lists_word(list, kind));
         match row {
             // An association is what its class says, and that it is a signal stands above.
             Some((Purpose::Signal, _)) if !class.is_empty() => Purpose::Other,
@@ -258,11 +331,11 @@ impl Edge<'_> {
     }
 }
 
-fn first<'a>(object: Object<'a>, keys: &[&str]) -> Option<Value<'a>> {
+fn first<'a>(object: Object<'a>, keys: &[String]) -> Option<Value<'a>> {
     keys.iter().find_map(|key| object.get(key).filter(|value| !value.is_null()))
 }
 
-fn words<'a>(object: Object<'a>, keys: &[&str]) -> Option<&'a str> {
+fn words<'a>(object: Object<'a>, keys: &[String]) -> Option<&'a str> {
     keys.iter().find_map(|key| object.get(key).and_then(Value::as_str).filter(|text| !text.is_empty()))
 }
 

@@ -51,6 +51,5 @@ pub fn cluster_of(model: &Model<'_>, outline: &Outline, index: usize) -> String 
     if let Some(equipment) = owner.or(owns) {
         return equipment.title();
     }
-    let line = model.nodes[index].fields.get("line").and_then(|line| line.as_str());
-    line.unwrap_or_default().to_owned()
+    model.nodes[index].line().unwrap_or_default().to_owned()
 }

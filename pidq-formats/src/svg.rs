@@ -14,10 +14,10 @@ mod style;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use pidq_core::Value;
+use pidq_core::{Object, TopologyConfig, Value};
 
 use crate::error::{Code, Error, Result};
-use crate::model::{Model, Purpose, text};
+use crate::model::{Direction, Model, Purpose, text};
 use crate::symbols::{Body, Place};
 use crate::xml::escape;
 
@@ -46,6 +46,14 @@ pub struct Drawing {
 
 /// The ids in a value: of a node, of a list, of anything that holds nodes. Texts are ids themselves.
 pub fn marked(value: Value<'_>) -> BTreeSet<String> {
+    marked_in(Value::Null, value)
+}
+
+/// As [`marked`], for a document that may say in `metadata.topology` what its ids are called.
+pub fn marked_in(document: Value<'_>, value: Value<'_>) -> BTreeSet<String> {
+    let words = TopologyConfig::of(document);
+    let names = || words.list("node_id").iter().chain(words.list("edge_id"));
+    let id_of = |object: Object<'_>| names().find_map(|name| object.get(name).filter(|id| !id.is_null()).map(text));
     let mut ids = BTreeSet::new();
     let mut open = vec![value];
     while let Some(value) = open.pop() {
@@ -53,9 +61,9 @@ pub fn marked(value: Value<'_>) -> BTreeSet<String> {
             Value::String(id) => drop(ids.insert(id.to_owned())),
             Value::Number(_) => drop(ids.insert(text(value))),
             Value::Array(list) => open.extend(list.iter()),
-            Value::Object(object) => match object.get("id") {
-                Some(id) if !id.is_null() => drop(ids.insert(text(id))),
-                _ => open.extend(object.iter().map(|(_, value)| value).filter(|value| is_container(*value))),
+            Value::Object(object) => match id_of(object) {
+                Some(id) => drop(ids.insert(id)),
+                None => open.extend(object.iter().map(|(_, value)| value).filter(|value| is_container(*value))),
             },
             _ => {}
         }
@@ -164,13 +172,13 @@ impl Writer<'_, '_, '_> {
     fn is_marked(&self, index: usize) -> bool {
         let node = &self.cast.model.nodes[index];
         self.drawing.highlight.contains(&node.name)
-            || node.fields.get("id").is_some_and(|id| self.drawing.highlight.contains(&text(id)))
+            || node.id().is_some_and(|id| self.drawing.highlight.contains(&text(id)))
     }
 
     /// An edge is marked by its own id, or because both its ends are.
     fn is_marked_edge(&self, route: &Route) -> bool {
         let edge = &self.cast.model.edges[route.edge];
-        let own = edge.fields.get("id").is_some_and(|id| self.drawing.highlight.contains(&text(id)));
+        let own = edge.id().is_some_and(|id| self.drawing.highlight.contains(&text(id)));
         let ends = [edge.from.node, edge.to.node].map(|node| node.is_some_and(|node| self.is_marked(node)));
         own || ends == [true, true]
     }
@@ -203,7 +211,7 @@ impl Writer<'_, '_, '_> {
             Purpose::Part | Purpose::Member | Purpose::Other => "o",
         };
         let edge = &self.cast.model.edges[route.edge];
-        let id = edge.fields.get("id").map(|id| format!(" data-id=\"{}\"", escape(&text(id)))).unwrap_or_default();
+        let id = edge.id().map(|id| format!(" data-id=\"{}\"", escape(&text(id)))).unwrap_or_default();
         self.put(format_args!("<path class=\"{class}\"{id} d=\"{}\"/>\n", path(&route.points)));
         if route.purpose == Purpose::Flow {
             self.arrow(route);
@@ -212,11 +220,10 @@ impl Writer<'_, '_, '_> {
 
     /// The direction of the flow, on the longest stretch of a pipe that is long enough.
     fn arrow(&mut self, route: &Route) {
-        let direction = self.cast.model.edges[route.edge].fields.get("direction").and_then(Value::as_str);
-        let turn = match direction.unwrap_or("forward") {
-            "forward" | "downstream" => 0.0,
-            "backward" | "upstream" => 180.0,
-            _ => return,
+        let turn = match self.cast.model.edges[route.edge].direction() {
+            Direction::Forward => 0.0,
+            Direction::Backward => 180.0,
+            Direction::Open => return,
         };
         let length = |pair: &[Point]| (pair[0].0 - pair[1].0).hypot(pair[0].1 - pair[1].1);
         let longest = route.points.windows(2).max_by(|a, b| length(a).total_cmp(&length(b)));

@@ -6,7 +6,7 @@ use pidq_core::{Object, Value};
 
 use crate::columns::{Columns, Kind, rows};
 use crate::error::{Code, Error, Result};
-use crate::model::{ENDS, Model, text};
+use crate::model::{Model, Node, text};
 
 mod read;
 mod xlsx;
@@ -61,11 +61,11 @@ pub fn write_pair(value: Value<'_>) -> Result<Vec<Vec<u8>>> {
     let model = Model::of(value)?;
     let mut nodes = csv::Writer::from_writer(Vec::new());
     let columns = Columns::of(model.nodes.iter().map(|node| node.fields))?;
-    write_rows(&mut nodes, &columns, model.nodes.iter().map(|node| node.fields))?;
+    write_nodes(&mut nodes, &model, &columns)?;
     let mut edges = csv::Writer::from_writer(Vec::new());
     let all = Columns::of(model.edges.iter().map(|edge| edge.fields))?;
     // The ends come first, under the names that this format has for them.
-    let others: Vec<&str> = all.list.iter().map(|column| column.key).filter(|key| !is_end(key)).collect();
+    let others: Vec<&str> = all.list.iter().map(|column| column.key).filter(|key| !is_end(&model, key)).collect();
     row(&mut edges, ["from", "to"].into_iter().chain(others.iter().copied()))?;
     for edge in &model.edges {
         let ends = [&edge.from, &edge.to].map(|end| cell(Value::String(&end.name)));
@@ -75,8 +75,23 @@ pub fn write_pair(value: Value<'_>) -> Result<Vec<Vec<u8>>> {
     Ok(vec![finish(nodes)?, finish(edges)?])
 }
 
-fn is_end(key: &str) -> bool {
-    ENDS.iter().any(|pair| pair.contains(&key))
+/// Ids come under the name that this format has for them, where the drawing has another.
+fn write_nodes(csv: &mut csv::Writer<Vec<u8>>, model: &Model<'_>, columns: &Columns<'_>) -> Result<()> {
+    let has_id = columns.list.iter().any(|column| column.key == "id");
+    if has_id || model.nodes.iter().all(|node| node.id().is_none()) {
+        return write_rows(csv, columns, model.nodes.iter().map(|node| node.fields));
+    }
+    let head = columns.list.iter().map(|column| cell(Value::String(column.key)));
+    row(csv, std::iter::once("id".to_owned()).chain(head))?;
+    for node in &model.nodes {
+        let rest = columns.list.iter().map(|column| node.fields.get(column.key).map(cell).unwrap_or_default());
+        row(csv, std::iter::once(cell(Value::String(&node.name))).chain(rest))?;
+    }
+    Ok(())
+}
+
+fn is_end(model: &Model<'_>, key: &str) -> bool {
+    model.words.ends().iter().flatten().any(|end| end == key)
 }
 
 /// Writes the two files that `neo4j-admin database import` loads.
@@ -86,7 +101,7 @@ pub fn write_neo4j(value: Value<'_>) -> Result<Vec<Vec<u8>>> {
     let columns = Columns::of(model.nodes.iter().map(|node| node.fields))?;
     row(&mut nodes, [":ID".to_owned(), ":LABEL".into()].into_iter().chain(columns.list.iter().map(property)))?;
     for node in &model.nodes {
-        let own = [node.name.clone(), labels(node.fields)];
+        let own = [node.name.clone(), labels(node)];
         row(&mut nodes, own.into_iter().chain(values(&columns, node.fields)))?;
     }
     for ghost in &model.ghosts {
@@ -117,10 +132,14 @@ fn property(column: &crate::columns::Column<'_>) -> String {
 }
 
 /// Type, entity and class, as labels.
-fn labels(fields: Object<'_>) -> String {
-    let class = fields.get("node_classification").or_else(|| fields.get("component_class"));
-    let texts = [fields.get("node_type"), class].into_iter().flatten().filter_map(Value::as_str);
-    texts.flat_map(|text| text.split('.')).map(|text| text.replace(';', "_")).collect::<Vec<_>>().join(";")
+fn labels(node: &Node<'_>) -> String {
+    [node.kind(), node.class_name()]
+        .into_iter()
+        .flatten()
+        .flat_map(|text| text.split('.'))
+        .map(|text| text.replace(';', "_"))
+        .collect::<Vec<_>>()
+        .join(";")
 }
 
 /// Databases take texts as they are: no guard.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use pidq::{Graph, Scratch};
-use pidq_formats::{Drawing, Style, marked};
+use pidq_formats::{Drawing, Style, marked_in};
 
 use super::budget::LimitOptions;
 use super::failure::{Failure, Result, Status};
@@ -77,6 +77,6 @@ fn ids(options: &Options, text: &str, graph: &Graph) -> Result<BTreeSet<String>>
         let scratch = Scratch::new();
         let outcome = query.run(graph, &scratch, limits).map_err(|error| Failure::Query(error, text.into()))?;
         super::query::warn(&outcome, &query);
-        Ok(marked(outcome.value))
+        Ok(marked_in(graph.root(), outcome.value))
     })
 }

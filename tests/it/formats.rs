@@ -120,6 +120,49 @@ fn tables_go_out_and_come_back() {
     assert_eq!(count, "5\n");
 }
 
+/// The same plant in the words of another vendor, and what names an item in both.
+const VENDOR: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/plant_vendor.json");
+
+#[test]
+fn a_drawing_in_words_of_its_own_is_exported_as_what_it_is() {
+    let folder = Folder::new("vendor");
+    for (format, ends) in [("dot", " -> "), ("mermaid", "-->")] {
+        let [ours, theirs] = [PLANT, VENDOR].map(|file| folder.check(&["export", file, "-f", format], 0, ""));
+        assert!(ours.matches(ends).count() > 50, "{format}");
+        assert_eq!(ours.matches(ends).count(), theirs.matches(ends).count(), "{format}");
+        assert!(theirs.contains("HV-1001"), "{format}");
+    }
+    let svg = folder.check(&["draw", VENDOR, "--highlight", r#"node("T-101")"#], 0, "");
+    assert_eq!(svg.matches("class=\"hit\"").count(), 1);
+    assert!(svg.contains("data-id=\"1001\"") && svg.contains(">T-101<"));
+    folder.check(&["export", VENDOR, "-f", "neo4j", "-o", "tables"], 0, "");
+    let nodes = fs::read_to_string(folder.0.join("tables/nodes.csv")).expect("nodes");
+    assert!(nodes.contains("\n1001,Item;Tank,"), "{nodes}");
+    let rels = fs::read_to_string(folder.0.join("tables/rels.csv")).expect("edges");
+    assert!(rels.contains("\n1082,1035,PIPE,"), "{rels}");
+    let link = folder.check(&["export", VENDOR, "-f", "node-link"], 0, "");
+    assert!(link.contains(r#""source":"1082","target":"1035""#), "{link}");
+    for (format, file) in [("graphml", "v.graphml"), ("node-link", "v.json")] {
+        folder.check(&["export", VENDOR, "-f", format, "-o", file], 0, "");
+        let fed = r#"downstream("T-101") | map(.itemTag)"#;
+        let whole = folder.check(&["query", fed, VENDOR], 0, "");
+        folder.check(&["import", file, "-o", "back.json"], 0, "");
+        assert_eq!(folder.check(&["query", fed, "back.json"], 0, ""), whole, "{format}");
+    }
+    folder.check(&["export", VENDOR, "-f", "csv-graph", "-o", "pair"], 0, "");
+    let nodes = fs::read_to_string(folder.0.join("pair/nodes.csv")).expect("nodes");
+    assert!(nodes.starts_with("id,oid,"), "{nodes}");
+}
+
+#[test]
+fn a_part_of_a_drawing_in_words_of_its_own_can_be_asked_again() {
+    let folder = Folder::new("vendor-part");
+    let part = folder.check(&["query", r#"node("P-101A") | expand(2) | subgraph()"#, VENDOR], 0, "");
+    let folder = folder.with("part.json", &part);
+    assert_ne!(folder.check(&["query", "nodes() | size()", "part.json"], 0, "").trim(), "0");
+    assert!(folder.check(&["export", "part.json", "-f", "dot"], 0, "").contains("P-101A"));
+}
+
 #[test]
 fn a_drawing_is_drawn_whole_in_part_and_with_marks() {
     let folder = Folder::new("draw");

@@ -263,6 +263,41 @@ impl TopologyConfig {
         }
     }
 
+    /// The names that a document is read with: the default, with what the document says in `metadata.topology`.
+    pub fn of(document: Value<'_>) -> TopologyConfig {
+        let usual = TopologyConfig::usual();
+        let metadata = usual.names(Names::MetadataAt).iter().find_map(|path| at_path(document, path));
+        let own = metadata.and_then(|metadata| metadata.as_object()?.get("topology"));
+        let mut config = usual.clone();
+        if let Some(own) = own {
+            // What could not be taken is told by `validate`.
+            drop(config.change(own));
+        }
+        config
+    }
+
+    /// The names of a list, by its key in JSON: `config.list("node_id")`. None where there is no such list.
+    pub fn list(&self, key: &str) -> &[String] {
+        let row = NAMES.iter().position(|(_, known, _)| *known == key);
+        row.map_or(&[], |row| &self.names[row])
+    }
+
+    /// Whether a word is one of a list, by its key in JSON. Both in snake_case.
+    pub fn lists_word(&self, key: &str, word: &str) -> bool {
+        let row = NAMES.iter().find(|(_, known, _)| *known == key);
+        row.is_some_and(|(list, _, _)| self.has(*list, word))
+    }
+
+    /// The first value that one of the paths of a list leads to in a document: `config.at("paths.nodes", document)`.
+    pub fn at<'a>(&self, key: &str, document: Value<'a>) -> Option<Value<'a>> {
+        self.list(key).iter().find_map(|path| at_path(document, path))
+    }
+
+    /// The key names of edge ends, in pairs: of the first pair that an edge has both of.
+    pub fn ends(&self) -> &[[String; 2]] {
+        &self.endpoints
+    }
+
     /// The default, made once: its patterns take a millisecond.
     pub(crate) fn usual() -> &'static TopologyConfig {
         static USUAL: LazyLock<TopologyConfig> = LazyLock::new(TopologyConfig::default);

@@ -43,10 +43,11 @@ impl<'a> Place<'a> {
         let Some(own) = own.filter(|own| at_path(*own, "paths").is_some()) else {
             return Place::at(document, config);
         };
-        let mut config = config.clone();
+        let mut own_config = config.clone();
         // What could not be taken is told when the topology is made.
-        drop(config.change(own));
-        Place::at(document, &config)
+        drop(own_config.change(own));
+        // A part of a drawing keeps what the drawing says of itself, and has its nodes where parts have them.
+        Place::at(document, &own_config).or_else(|| Place::at(document, config))
     }
 
     fn at(document: Value<'a>, config: &TopologyConfig) -> Option<Place<'a>> {

@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use pidq_core::Value;
-
 use crate::model::Purpose;
 use crate::symbols::Place;
 
@@ -64,7 +62,7 @@ fn label_node(
     let node = &cast.model.nodes[index];
     let title = node.title();
     // A name that nobody gave says nothing on a drawing.
-    let is_named = title != node.name || node.fields.get("tag").and_then(Value::as_str) == Some(&title);
+    let is_named = title != node.name || node.tag() == Some(&title);
     if !is_named || title.is_empty() {
         return;
     }
@@ -181,8 +179,7 @@ fn beside(
 fn label_lines(cast: &Cast<'_, '_>, scene: &Scene, occupied: &mut Occupied, labels: &mut Vec<Label>) {
     let mut stretches: BTreeMap<&str, Vec<(Point, Point)>> = BTreeMap::new();
     for route in scene.routes.iter().filter(|route| route.purpose == Purpose::Flow) {
-        let line = cast.model.edges[route.edge].fields.get("line").and_then(Value::as_str);
-        let Some(line) = line.filter(|line| !line.is_empty()) else { continue };
+        let Some(line) = cast.model.edges[route.edge].line() else { continue };
         stretches.entry(line).or_default().extend(route.points.windows(2).map(|pair| (pair[0], pair[1])));
     }
     let length = |stretch: &(Point, Point)| (stretch.0.0 - stretch.1.0).hypot(stretch.0.1 - stretch.1.1);

@@ -28,6 +28,7 @@ pub fn position(node: &Node<'_>) -> Option<Point> {
     let nested = || fields.get("position").and_then(Value::as_object);
     pair(fields, "orig_x", "orig_y")
         .or_else(|| pair(fields, "x", "y"))
+        .or_else(|| pair(fields, "posX", "posY"))
         .or_else(|| pair(nested()?, "x", "y"))
         .or_else(|| middle(fields))
 }
