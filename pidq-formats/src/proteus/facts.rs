@@ -251,11 +251,14 @@ pub fn diameter(attributes: &[Attribute]) -> Option<Json> {
 
 /// Fields that people ask for, and the attributes that may hold them.
 const FIELDS: &[(&str, &[&str])] = &[
-    ("line_number", &["LineNumberAssignmentClass"]),
-    ("segment_number", &["SegmentNumberAssignmentClass"]),
-    ("fluid_code", &["FluidCodeAssignmentClass", "Fluid"]),
-    ("piping_class", &["PipingClassCodeAssignmentClass", "Specification"]),
-    ("insulation", &["InsulationTypeAssignmentClass"]),
+    ("line_number", &["LineNumberAssignmentClass", "LineNumber"]),
+    ("segment_number", &["SegmentNumberAssignmentClass", "SegmentNumber"]),
+    ("fluid_code", &["FluidCodeAssignmentClass", "FluidCode", "Fluid", "OperFluidCode"]),
+    (
+        "piping_class",
+        &["PipingClassCodeAssignmentClass", "PipingClassCode", "PipingClass", "Specification", "PipingMaterialsClass"],
+    ),
+    ("insulation", &["InsulationTypeAssignmentClass", "InsulationType"]),
     (
         "fail_action",
         &["FailActionSpecialization", "FailActionRepresentationAssignmentClass", "FailModeHigh.FailureAction"],
@@ -283,8 +286,8 @@ const TAGS: &[(&str, &[&[&str]])] = &[
         ],
     ),
     ("Equipment", &[&["TagNameAssignmentClass", "SubTagNameAssignmentClass"]]),
-    ("Nozzle", &[&["SubTagNameAssignmentClass"]]),
-    ("PipingNetworkSystem", &[&["LineNumberAssignmentClass"]]),
+    ("Nozzle", &[&["SubTagNameAssignmentClass", "SubTagName"]]),
+    ("PipingNetworkSystem", &[&["LineNumberAssignmentClass", "LineNumber"]]),
     ("PipingNetworkSegment", &[&["SegmentNumberAssignmentClass"]]),
     ("PipingComponent", &[&["PipingComponentNumberAssignmentClass", "PositionNumberAssignmentClass"]]),
     ("PipeOffPageConnector", &[&["PipeOffPageConnectorNumberAssignmentClass", "PipeConnectorNumberAssignmentClass"]]),

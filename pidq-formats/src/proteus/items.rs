@@ -86,17 +86,22 @@ fn label(plant: &Plant<'_>, item: &Item) -> Option<String> {
     named.or_else(|| facts::label(plant.tree, item.element, &item.tag))
 }
 
-/// Equipment inside of equipment is a part of it, unless it has nozzles of its own. A valve stays a valve, though version
+/// Equipment inside of equipment is a part of it, unless it has nozzles of its own and is no chamber. A valve stays a valve, though version
 /// 3.3 writes control valves as instruments.
 fn refine<'e>(plant: &Plant<'_>, item: &Item, entity: &'e str, class: &str) -> &'e str {
     let element = &plant.tree.elements[item.element];
     let has_nozzle = plant.tree.named(item.element, "Nozzle").next().is_some();
     match element.name.as_str() {
-        "Equipment" if item.parent.is_some() && !has_nozzle => "equipment_component",
+        "Equipment" if item.parent.is_some() && (!has_nozzle || is_chamber(class)) => "equipment_component",
         "ProcessInstrument" if class.to_lowercase().contains("valve") && item.parent.is_some() => "piping_component",
         "ProcessInstrumentationFunction" if class.ends_with("Valve") => "piping_component",
         _ => entity,
     }
+}
+
+/// A chamber is a side of its equipment, though its nozzles may stand in it.
+fn is_chamber(class: &str) -> bool {
+    class.to_lowercase().ends_with("chamber")
 }
 
 /// Adds `P4711-N1` to parts of equipment, and to items whose tag others have too.

@@ -22,6 +22,7 @@ pub struct Plant<'t> {
     numbers: HashMap<String, usize>,
     /// Edges without an id, so that both sides of a relation give one.
     told: HashSet<(String, String, String)>,
+    relations: usize,
 }
 
 /// What an id of the file means.
@@ -54,6 +55,7 @@ impl<'t> Plant<'t> {
             ids: HashMap::new(),
             numbers: HashMap::new(),
             told: HashSet::new(),
+            relations: 0,
         }
     }
 
@@ -157,14 +159,19 @@ impl<'t> Plant<'t> {
         id
     }
 
+    /// Whether nothing of a name was told of two nodes before.
+    pub fn is_new(&mut self, name: &str, from: &str, to: &str) -> bool {
+        self.told.insert((name.to_owned(), from.to_owned(), to.to_owned()))
+    }
+
     /// Adds a relation of two nodes, unless it was told before. Returns whether it is new.
     pub fn relate(&mut self, kind: &str, class: Option<&str>, from: &str, to: &str) -> bool {
-        let name = class.unwrap_or(kind).to_owned();
-        if !self.told.insert((name, from.to_owned(), to.to_owned())) {
+        if !self.is_new(class.unwrap_or(kind), from, to) {
             return false;
         }
+        self.relations += 1;
         let mut edge = Fields::default();
-        edge.add("id", Json::Text(format!("rel-{}", self.told.len())));
+        edge.add("id", Json::Text(format!("rel-{}", self.relations)));
         edge.add("edge_type", Json::text(kind));
         edge.maybe_text("edge_classification", class);
         edge.add("from", Json::text(from));

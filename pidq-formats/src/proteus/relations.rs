@@ -36,6 +36,11 @@ const WORDS: &[(&str, Says)] = &[
     ("is logical end of", Says::Signal),
 ];
 
+/// Whether the words of a file are some: exporters write them with capitals or without.
+pub fn is_word(words: &str, known: &str) -> bool {
+    words.trim().eq_ignore_ascii_case(known)
+}
+
 /// Adds an edge for each relation.
 pub fn add(plant: &mut Plant<'_>) {
     let short = short_ids(plant);
@@ -54,7 +59,7 @@ pub fn add(plant: &mut Plant<'_>) {
 /// A relation of a signal line, or of nothing, has no node to begin at. Ends of signal lines were read before.
 fn tell_lost(plant: &mut Plant<'_>, parent: usize, association: &Element) {
     let words = association.get("Type").unwrap_or("is associated with");
-    if WORDS.iter().any(|(text, says)| *text == words && matches!(says, Says::Signal)) {
+    if WORDS.iter().any(|(text, says)| is_word(words, text) && matches!(says, Says::Signal)) {
         return;
     }
     let it = &plant.tree.elements[parent];
@@ -98,7 +103,7 @@ fn subject(plant: &Plant<'_>, element: usize) -> Option<String> {
 
 fn add_association(plant: &mut Plant<'_>, own: &str, association: &Element, short: &HashMap<String, usize>) {
     let words = association.get("Type").unwrap_or("is associated with");
-    let says = WORDS.iter().find(|(text, _)| *text == words).map(|(_, says)| says);
+    let says = WORDS.iter().find(|(text, _)| is_word(words, text)).map(|(_, says)| says);
     if matches!(says, Some(Says::Signal)) {
         return;
     }
@@ -165,6 +170,8 @@ pub fn operated_by(plant: &Plant<'_>, actuator: usize) -> Vec<usize> {
     }
     let elements: Vec<usize> = plant.tree.children(plant.items[system].element).map(|(child, _)| child).collect();
     let references = elements.iter().flat_map(|element| plant.tree.named(*element, "Association"));
-    let ids = references.filter(|(_, it)| it.get("Type") == Some("refers to")).filter_map(|(_, it)| it.get("ItemID"));
+    let ids = references
+        .filter(|(_, it)| it.get("Type").is_some_and(|words| is_word(words, "refers to")))
+        .filter_map(|(_, it)| it.get("ItemID"));
     ids.filter_map(|id| plant.lookup(id)).collect()
 }

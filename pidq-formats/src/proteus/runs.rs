@@ -19,6 +19,14 @@ pub fn add(plant: &mut Plant<'_>) {
     }
 }
 
+/// What a segment says of its ends: its connections, or else the segment itself.
+fn connections<'t>(plant: &Plant<'t>, element: usize) -> Vec<&'t Element> {
+    let own: Vec<&Element> = plant.tree.named(element, "Connection").map(|(_, it)| it).collect();
+    let segment = &plant.tree.elements[element];
+    let says_itself = [Side::From, Side::To].iter().any(|side| side.item(segment).is_some());
+    if own.is_empty() && says_itself { vec![segment] } else { own }
+}
+
 /// A stop of a run: what it is called, which port is meant, where it is.
 #[derive(Clone)]
 struct Stop {
@@ -26,12 +34,14 @@ struct Stop {
     item: Option<usize>,
     port: Option<Json>,
     at: Option<Point>,
+    /// The file names another run, and not the item.
+    of_run: bool,
 }
 
 fn add_segment(plant: &mut Plant<'_>, segment: usize) {
     let element = plant.items[segment].element;
     let items = inline_items(plant, element);
-    let connections: Vec<&Element> = plant.tree.named(element, "Connection").map(|(_, it)| it).collect();
+    let connections = connections(plant, element);
     let Some((first, more)) = connections.split_first() else {
         return add_unconnected(plant, segment, &items);
     };
@@ -131,6 +141,11 @@ enum Side {
 }
 
 impl Side {
+    /// The id of the item that a connection names on this side.
+    fn item(self, connection: &Element) -> Option<&str> {
+        connection.get(self.names()[0])
+    }
+
     /// Names in the file of the item and of its port, and what an open end on this side is called.
     fn names(self) -> [&'static str; 3] {
         match self {
@@ -142,7 +157,10 @@ impl Side {
 
 /// Where the items of a run are, and the ends that join something.
 fn known_places(plant: &Plant<'_>, items: &[usize], connection: &Element) -> Vec<Point> {
-    let ends = ["FromID", "ToID"].into_iter().filter_map(|name| plant.lookup(connection.get(name)?));
+    let ends = [Side::From, Side::To]
+        .into_iter()
+        .filter_map(|side| named(plant, connection, side))
+        .filter_map(|id| plant.lookup(id));
     items.iter().copied().chain(ends).filter_map(|item| place(plant, item)).collect()
 }
 
@@ -165,16 +183,52 @@ fn gap(a: &Point, b: &Point) -> f64 {
 }
 
 fn end(plant: &mut Plant<'_>, segment: usize, connection: &Element, side: Side, tips: &[Point]) -> Stop {
-    let [id_name, port_name, word] = side.names();
+    let [_, port_name, word] = side.names();
     let port = connection.get(port_name).map(Json::guess);
-    match connection.get(id_name) {
+    match named(plant, connection, side) {
         None => open_end(plant, segment, word, tips),
         Some(id) => match plant.meaning(id) {
-            Some(Meaning::Item(item)) => Stop { port, ..stop(plant, item) },
+            Some(Meaning::Item(item)) => match at_end_of_run(plant, segment, item, side) {
+                Some(last) => Stop { port, of_run: last != item, ..stop(plant, last) },
+                None => open_end(plant, segment, word, tips),
+            },
             // Dangling or a signal line: kept as the file has it.
             _ => dangling(plant, segment, id, port),
         },
     }
+}
+
+/// The id that a connection names on a side: of an item, or where there is none of a port.
+fn named<'e>(plant: &Plant<'_>, connection: &'e Element, side: Side) -> Option<&'e str> {
+    let by_port = || connection.get(side.names()[1]).filter(|id| plant.lookup(id).is_some());
+    side.item(connection).or_else(by_port)
+}
+
+/// Runs that join runs are followed so far: longer chains, and circles, are no drawing.
+const MAX_RUNS: usize = 64;
+
+/// A run may be joined to another run instead of to an item: what is meant is the item at the end of that run, or what that
+/// run is joined to itself. Nothing where it ends open.
+fn at_end_of_run(plant: &Plant<'_>, segment: usize, item: usize, side: Side) -> Option<usize> {
+    let mut item = item;
+    for _ in 0..MAX_RUNS {
+        let is_run = plant.items[item].node_type == "piping_network_segment";
+        if !is_run || item == segment {
+            return (!is_run).then_some(item);
+        }
+        // What flows from a run flows from its last item.
+        let element = plant.items[item].element;
+        let items = inline_items(plant, element);
+        let last = if side == Side::From { items.last() } else { items.first() };
+        item = match last {
+            Some(last) => *last,
+            None => {
+                let connection = connections(plant, element).into_iter().next()?;
+                plant.lookup(named(plant, connection, side)?)?
+            }
+        };
+    }
+    None
 }
 
 fn open_end(plant: &mut Plant<'_>, segment: usize, word: &str, tips: &[Point]) -> Stop {
@@ -182,7 +236,7 @@ fn open_end(plant: &mut Plant<'_>, segment: usize, word: &str, tips: &[Point]) -
     let of = plant.items[segment].id.clone();
     let id = plant.add_end(&format!("{of}-{word}"), "open_end", at.clone());
     plant.draft.find(Finding::OpenEnd, format!("the {word} of the segment `{of}` joins nothing"), &[&of, &id]);
-    Stop { id, item: None, port: None, at }
+    Stop { id, item: None, port: None, at, of_run: false }
 }
 
 fn dangling(plant: &mut Plant<'_>, segment: usize, id: &str, port: Option<Json>) -> Stop {
@@ -192,12 +246,12 @@ fn dangling(plant: &mut Plant<'_>, segment: usize, id: &str, port: Option<Json>)
         format!("the segment `{of}` joins `{id}`, which is no item"),
         &[&of, id],
     );
-    Stop { id: id.to_owned(), item: None, port, at: None }
+    Stop { id: id.to_owned(), item: None, port, at: None, of_run: false }
 }
 
 fn stop(plant: &Plant<'_>, item: usize) -> Stop {
     let it = &plant.items[item];
-    Stop { id: it.id.clone(), item: Some(item), port: None, at: place(plant, item) }
+    Stop { id: it.id.clone(), item: Some(item), port: None, at: place(plant, item), of_run: false }
 }
 
 fn place(plant: &Plant<'_>, item: usize) -> Option<Point> {
@@ -219,6 +273,11 @@ fn mark_ends(plant: &mut Plant<'_>, segment: usize, from: &Stop, to: &Stop) {
 fn add_edges(plant: &mut Plant<'_>, segment: usize, stops: &[Stop], lines: Vec<Vec<Point>>, prefix: &str) {
     let mut paths = share_out(lines, stops);
     for (index, pair) in stops.windows(2).enumerate() {
+        // Two runs that name each other are joined once.
+        let is_joint = pair.iter().any(|stop| stop.of_run);
+        if is_joint && !plant.is_new("joint of runs", &pair[0].id, &pair[1].id) {
+            continue;
+        }
         let mut edge = Fields::default();
         edge.add("id", Json::Text(format!("{}/{prefix}{}", plant.items[segment].id, index + 1)));
         edge.add("edge_type", Json::text("physically_connected_to"));
@@ -249,7 +308,12 @@ fn direction(plant: &Plant<'_>, segment: usize) -> &'static str {
     let attributes = &plant.items[segment].attributes;
     let specialised =
         attributes.iter().any(|one| one.value.as_deref().is_some_and(|value| value.starts_with("DualFlow")));
-    if says_dual || specialised { "both" } else { "forward" }
+    let word = facts::value(attributes, &["FlowDirection"]).unwrap_or_default().to_lowercase().replace('-', "");
+    if says_dual || specialised || ["bidirectional", "both", "dual"].contains(&word.as_str()) {
+        "both"
+    } else {
+        "forward"
+    }
 }
 
 /// What the segment says, and else its line.

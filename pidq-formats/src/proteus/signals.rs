@@ -10,6 +10,7 @@ use crate::xml::Element;
 use super::facts::{self, Point};
 use super::kinds::{self, Use};
 use super::plant::{Meaning, Plant};
+use super::relations::is_word;
 
 /// Adds an edge for every signal line.
 pub fn add(plant: &mut Plant<'_>) {
@@ -29,8 +30,8 @@ fn told_by_items(plant: &Plant<'_>) -> Told {
     for (item, element) in plant.items.iter().map(|item| (item, item.element)) {
         for (_, association) in plant.tree.named(element, "Association") {
             let is_start = match association.get("Type") {
-                Some("is logical start of") => true,
-                Some("is logical end of") => false,
+                Some(words) if is_word(words, "is logical start of") => true,
+                Some(words) if is_word(words, "is logical end of") => false,
                 _ => continue,
             };
             if let Some(Meaning::Signal(line)) = association.get("ItemID").and_then(|id| plant.meaning(id)) {
@@ -88,7 +89,10 @@ fn path(plant: &Plant<'_>, element: usize) -> Vec<Point> {
 /// The item at an end: as the line tells it, and else as an item tells it.
 fn logical_end(plant: &Plant<'_>, element: usize, is_start: bool, told: &Told) -> Option<String> {
     let word = if is_start { "has logical start" } else { "has logical end" };
-    let mut own = plant.tree.named(element, "Association").filter(|(_, it)| it.get("Type") == Some(word));
+    let mut own = plant
+        .tree
+        .named(element, "Association")
+        .filter(|(_, it)| it.get("Type").is_some_and(|words| is_word(words, word)));
     let named = own.find_map(|(_, it)| it.get("ItemID")).map(str::to_owned);
     named.or_else(|| told.get(&(element, is_start)).cloned())
 }

@@ -122,6 +122,62 @@ fn a_segment_without_a_connection_joins_its_items_and_nothing_else() {
 }
 
 #[test]
+fn a_run_may_say_itself_what_it_joins_and_may_name_ports() {
+    let items =
+        "<PipingComponent ID='A'><ConnectionPoints><Node/><Node ID='A-1'/></ConnectionPoints></PipingComponent>";
+    check_run(&format!("{items}<PipingComponent ID='B'/><Connection FromNode='A-1' ToID='X'/>"), &["A > B", "B > X"]);
+    let runs = import(
+        "<PlantModel><PlantInformation SchemaVersion='4.0.1'/><PipingNetworkSystem ID='L'>\
+         <PipingNetworkSegment ID='S' FromID='X' ToID='Y'><PipingComponent ID='A'/></PipingNetworkSegment>\
+         </PipingNetworkSystem></PlantModel>",
+    );
+    assert_eq!(edges(&graph(&runs), "physically_connected_to"), ["X > A", "A > Y"].map(String::from).into());
+}
+
+#[test]
+fn runs_that_join_runs_join_the_items_at_their_ends_once() {
+    let runs = import(
+        "<PlantModel><PlantInformation SchemaVersion='4.0.1'/><PipingNetworkSystem ID='L'>\
+         <PipingNetworkSegment ID='S1'><PipingComponent ID='A'/><Connection FromID='T' ToID='S2'/></PipingNetworkSegment>\
+         <PipingNetworkSegment ID='S2'><Connection FromID='S1' ToID='S3'/></PipingNetworkSegment>\
+         <PipingNetworkSegment ID='S3'><PipingComponent ID='B'/><Connection FromID='S2' ToID='P'/></PipingNetworkSegment>\
+         <PipingNetworkSegment ID='S4'><PipingComponent ID='C'/><Connection FromID='S4' ToID='S5'/></PipingNetworkSegment>\
+         <PipingNetworkSegment ID='S5'><Connection FromID='S4' ToID='S5'/></PipingNetworkSegment>\
+         </PipingNetworkSystem></PlantModel>",
+    );
+    let found = edges(&graph(&runs), "physically_connected_to");
+    let expected = ["T > A", "A > B", "B > P", "S4-start > C", "C > S4-end", "C > S5-end"].map(String::from);
+    assert_eq!(found, expected.into());
+    let graph = graph(&runs);
+    let joints = rows(&graph, "edges").iter().filter(|edge| edge["from"] == "A" && edge["to"] == "B");
+    assert_eq!(joints.count(), 1);
+}
+
+#[test]
+fn a_run_that_flows_both_ways_is_told_in_several_words() {
+    for inside in [
+        "<GenericAttributes><GenericAttribute Name='FlowDirection' Value='Bi-Directional'/></GenericAttributes>",
+        "<GenericAttributes><GenericAttribute Name='X' Value='DualFlow...'/></GenericAttributes>",
+    ] {
+        let graph = graph(&segment(&format!("{inside}<Connection FromID='X' ToID='Y'/>")));
+        let pipe = rows(&graph, "edges").iter().find(|edge| edge["from"] == "X").expect("the pipe");
+        assert_eq!(pipe["direction"], "both", "{inside}");
+    }
+}
+
+#[test]
+fn a_chamber_with_the_nozzles_in_it_is_a_part_of_its_equipment() {
+    let imported = import(
+        "<PlantModel><PlantInformation SchemaVersion='4.0.1'/><Equipment ID='E' ComponentClass='HeatExchanger'>\
+         <Equipment ID='C' ComponentClass='Chamber'><Nozzle ID='N'/></Equipment>\
+         <Association Type='Is Located In' ItemID='C'/></Equipment></PlantModel>",
+    );
+    let graph = graph(&imported);
+    assert_eq!(node(&graph, "C")["node_classification"], "equipment_component.chamber");
+    assert_eq!(edges(&graph, "is_located_in"), ["E > C".to_owned()].into());
+}
+
+#[test]
 fn a_reference_to_nothing_is_kept_and_told() {
     let imported = segment("<Connection FromID='GHOST' ToID='L'/>");
     assert!(edges(&graph(&imported), "physically_connected_to").contains("GHOST > L"));
