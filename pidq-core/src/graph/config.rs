@@ -213,15 +213,17 @@ const RULES: &[(Role, &str)] = &[
     (Role::OpenEnd, r"open_end"),
     (Role::Instrument, r"^instruments?(\.|_|$)|(^|\.)process_instrumentation_function$"),
     (Role::PositiveBarrier, r"blind_flange|line_blind|spade|spectacle|spool|^blind$"),
-    (Role::Relief, r"safety(_valve)?$|rupture_disc|relief|breather"),
+    (Role::Relief, r"safety(_valve)?(_or_fitting)?$|rupture_disc|relief|breather"),
     (Role::OneWay, r"(^|_)check(_valve)?$|non_return"),
-    (Role::Control, r"(^|_)control(_valve)?$|controlvalves|control_valves"),
+    (Role::Control, r"(^|_)(control|regulating)(_valve)?$|controlvalve|control_valves|(^|_)regulator$"),
     (
         Role::Barrier,
-        r"(^|_)(ball|gate|globe|plug|butterfly|needle|straightway|angle|shut_off)_valve$|^(ball|gate|globe|plug|butterfly|needle)$",
+        r"(^|_)(ball|gate|globe|plug|butterfly|needle|straightway|angle|shut_off|diaphragm|pinch|slide|block|isolation|stop|hand|manual|operated)_valve$|^(ball|gate|globe|plug|butterfly|needle)$",
     ),
     (Role::Junction, r"(^|_)tee$|^cross$|pipe_cross|(^|_)branch$|pipe_tee"),
     (Role::SizeBreak, r"reducer"),
+    // What stands in a pipe is no end of it.
+    (Role::None, r"(^|_)in_?line_mixer$|^piping_component\.(.*_)?(filter|mixer|heater|cooler)$"),
     (
         Role::Equipment,
         r"^equipment\.|^equipment$|(^|_)(tank|vessel|pump|heat_exchanger|compressor|column|filter|reactor|blower|boiler|turbine|exchanger|cooler|heater|condenser|evaporator|drum|silo|fan|dryer|furnace|agitator|mixer)$",
@@ -460,6 +462,14 @@ mod tests {
         check("instrument.process_instrumentation_function", "instrument");
         check("instrumentation_loop.instrumentation_loop_function", "none");
         check("ProcessInstrumentationFunction", "instrument");
+        check("OperatedValve", "barrier");
+        check("DiaphragmValve", "barrier");
+        check("CustomSafetyValveOrFitting", "relief");
+        check("RegulatingValve", "control");
+        check("ThreeWayValve", "none");
+        check("InLineMixer", "none");
+        check("piping_component.in_line_mixer", "none");
+        check("equipment.mixer", "equipment");
         check("valve", "none");
         check("PLS401_DIN2429", "none");
         check("", "none");
