@@ -234,7 +234,7 @@ impl<'a> Node<'a> {
             true => names().find_map(value).unwrap_or_default().into(),
             false => telling.join(" "),
         };
-        class.to_lowercase()
+        in_words(&class)
     }
 
     /// Whether it groups others and is nothing on the drawing: a line, a run, a loop, a unit.
@@ -329,6 +329,21 @@ impl<'a> Edge<'a> {
             None => Purpose::Other,
         }
     }
+}
+
+/// A class in lower case; of one that is written `LikeThis`, its words as well.
+fn in_words(class: &str) -> String {
+    let whole = class.to_lowercase();
+    let mut words = String::with_capacity(class.len() + 4);
+    let mut before = ' ';
+    for c in class.chars() {
+        if c.is_uppercase() && before.is_lowercase() {
+            words.push('_');
+        }
+        words.extend(c.to_lowercase());
+        before = c;
+    }
+    if words == whole { whole } else { format!("{whole} {words}") }
 }
 
 fn first<'a>(object: Object<'a>, keys: &[String]) -> Option<Value<'a>> {

@@ -321,7 +321,7 @@ pub const SYMBOLS: &[Symbol] = &[
     ),
     Symbol {
         name: "instrument",
-        words: &["instrument", "transmitter", "controller", "indicator", "actuating", "signal_generating"],
+        words: &["instrument", "transmitter", "controller", "indicator", "gauge", "actuating", "signal_generating"],
         place: Place::Bubble,
         half: (16.0, 16.0),
         body: Body::Fixed(BUBBLE),

@@ -134,6 +134,7 @@ fn a_drawing_in_words_of_its_own_is_exported_as_what_it_is() {
     }
     let svg = folder.check(&["draw", VENDOR, "--highlight", r#"node("T-101")"#], 0, "");
     assert_eq!(svg.matches("class=\"hit\"").count(), 1);
+    assert_eq!(svg.matches("<g class=\"off_page\"").count(), 6);
     assert!(svg.contains("data-id=\"1001\"") && svg.contains(">T-101<"));
     folder.check(&["export", VENDOR, "-f", "neo4j", "-o", "tables"], 0, "");
     let nodes = fs::read_to_string(folder.0.join("tables/nodes.csv")).expect("nodes");
