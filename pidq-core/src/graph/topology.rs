@@ -349,7 +349,10 @@ impl Topology {
             let [outer, _] = holders[owner as usize];
             if outer != NONE && self.roles[outer as usize] == Role::Equipment {
                 self.owners[node][0] = outer;
-                self.zones[node] = owner;
+                // A section of a column is open to the next one: then the nozzle says itself on which side it is.
+                if self.zones[node] == NONE {
+                    self.zones[node] = owner;
+                }
             }
         }
     }

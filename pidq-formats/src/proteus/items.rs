@@ -49,6 +49,7 @@ fn add_item(plant: &mut Plant<'_>, element: usize, node_type: &'static str, enti
     if !ports.is_empty() {
         fields.add("ports", Json::List(ports));
     }
+    fields.maybe_text("zone", side(plant, &item).map(|owner| plant.items[owner].id.as_str()));
     add_cross_page(plant, element, &mut fields);
     if !item.attributes.is_empty() {
         fields.add("attributes", Json::List(facts::records(item.attributes.iter().cloned())));
@@ -92,7 +93,9 @@ fn refine<'e>(plant: &Plant<'_>, item: &Item, entity: &'e str, class: &str) -> &
     let element = &plant.tree.elements[item.element];
     let has_nozzle = plant.tree.named(item.element, "Nozzle").next().is_some();
     match element.name.as_str() {
-        "Equipment" if item.parent.is_some() && (!has_nozzle || is_chamber(class)) => "equipment_component",
+        "Equipment" if item.parent.is_some() && (!has_nozzle || is_chamber(class) || is_section(class)) => {
+            "equipment_component"
+        }
         "ProcessInstrument" if class.to_lowercase().contains("valve") && item.parent.is_some() => "piping_component",
         "ProcessInstrumentationFunction" if class.ends_with("Valve") => "piping_component",
         _ => entity,
@@ -102,6 +105,22 @@ fn refine<'e>(plant: &Plant<'_>, item: &Item, entity: &'e str, class: &str) -> &
 /// A chamber is a side of its equipment, though its nozzles may stand in it.
 fn is_chamber(class: &str) -> bool {
     class.to_lowercase().ends_with("chamber")
+}
+
+/// Sections of a column are parts of it that are open to each other.
+fn is_section(class: &str) -> bool {
+    class.to_lowercase().ends_with("columnsection")
+}
+
+/// The column whose sections a nozzle belongs to: all nozzles of it are on one side, whichever section they are in.
+fn side(plant: &Plant<'_>, item: &Item) -> Option<usize> {
+    let class = |element: &Element| element.get("ComponentClass").is_some_and(is_section);
+    let owner = item.parent.filter(|_| plant.tree.elements[item.element].name == "Nozzle")?;
+    if class(plant.element(owner)) {
+        return plant.items[owner].parent;
+    }
+    let mut parts = plant.tree.named(plant.items[owner].element, "Equipment");
+    parts.any(|(_, part)| class(part)).then_some(owner)
 }
 
 /// Adds `P4711-N1` to parts of equipment, and to items whose tag others have too.

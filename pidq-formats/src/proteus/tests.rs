@@ -178,6 +178,29 @@ fn a_chamber_with_the_nozzles_in_it_is_a_part_of_its_equipment() {
 }
 
 #[test]
+fn nozzles_of_the_sections_of_a_column_are_on_one_side_of_it() {
+    let imported = import(
+        "<PlantModel><PlantInformation SchemaVersion='4.1'/><Equipment ID='K' TagName='K' ComponentClass='ProcessColumn'>\
+         <Equipment ID='S1' ComponentClass='SubTaggedColumnSection'><Nozzle ID='N1'/></Equipment>\
+         <Equipment ID='S2' ComponentClass='TaggedColumnSection'><Nozzle ID='N2'/></Equipment><Nozzle ID='N3'/></Equipment>\
+         <PipingNetworkSystem ID='L'><PipingNetworkSegment ID='A'><PipingComponent ID='X'/><Connection FromID='N1' ToID='Y'/>\
+         </PipingNetworkSegment><PipingNetworkSegment ID='B'><PipingComponent ID='Z'/><Connection ToID='N3'/>\
+         </PipingNetworkSegment></PipingNetworkSystem></PlantModel>",
+    );
+    for nozzle in ["N1", "N2", "N3"] {
+        assert_eq!(node(&graph(&imported), nozzle)["zone"], "K");
+    }
+    let graph = pidq_core::Graph::from_json(imported.json).expect("JSON");
+    let ask = |query: &str| {
+        let query = pidq_core::Query::parse(query).expect("it compiles");
+        query.to_json(&graph, pidq_core::Limits::default()).expect("it runs")
+    };
+    assert_eq!(ask("equipmentList() | map(.id)"), r#"["K"]"#);
+    assert_eq!(ask(r#"downstream("K") | map(.id)"#), r#"["X"]"#);
+    assert_eq!(ask(r#"downstream("Z", {pass: "zone"}) | map(.id)"#), r#"["N3","K","N1","X"]"#);
+}
+
+#[test]
 fn a_reference_to_nothing_is_kept_and_told() {
     let imported = segment("<Connection FromID='GHOST' ToID='L'/>");
     assert!(edges(&graph(&imported), "physically_connected_to").contains("GHOST > L"));
