@@ -220,6 +220,35 @@ fn loops_say_what_they_lack() {
 }
 
 #[test]
+fn a_line_without_a_number_has_the_pipes_of_its_segments() {
+    let plant = r#"{"nodes": [{"id": "L", "node_type": "line"}, {"id": "S", "node_type": "segment"}, {"id": "a"}, {"id": "b"}],
+        "edges": [{"from": "L", "to": "S", "type": "has_a"}, {"from": "a", "to": "b", "type": "pipe", "segment": "S"}]}"#;
+    let graph = Graph::from_json(plant).expect("JSON");
+    let query = Query::parse("lineList() | map([.line, .from, .to])").expect("a query");
+    assert_eq!(query.to_json(&graph, Limits::default()).expect("an answer"), r#"[[null,["a"],["b"]]]"#);
+}
+
+#[test]
+fn an_instrument_at_a_pipe_senses_what_the_pipe_leads_to() {
+    let plant = r#"{"nodes": [{"id": "L", "tag": "P-1", "node_type": "loop"}, {"id": "C", "tag": "PIC-1", "class": "instrument"},
+        {"id": "B", "class": "ball_valve"}], "edges": [{"from": "L", "to": "C", "type": "has_a"}, {"from": "C", "to": "B", "type": "pipe"}]}"#;
+    let graph = Graph::from_json(plant).expect("JSON");
+    let query = Query::parse("loops() | map([.sensors | map(.id), .sensing_points | map(.id)])").expect("a query");
+    assert_eq!(query.to_json(&graph, Limits::default()).expect("an answer"), r#"[[["C"],["B"]]]"#);
+}
+
+#[test]
+fn what_an_actuator_moves_ends_a_loop_whatever_its_class() {
+    let plant = r#"{"nodes": [{"id": "L", "tag": "F-1", "node_type": "loop"}, {"id": "C", "tag": "FIC-1", "class": "instrument"},
+        {"id": "V", "tag": "FV-1", "class": "three_way_valve"}, {"id": "T", "class": "tank"}],
+        "edges": [{"from": "L", "to": "C", "type": "has_a"}, {"from": "T", "to": "V", "type": "pipe"},
+        {"from": "C", "to": "V", "type": "associated_with", "edge_classification": "association.refers_to"}]}"#;
+    let graph = Graph::from_json(plant).expect("JSON");
+    let query = Query::parse("loops() | map(.final_elements | map(.id))").expect("a query");
+    assert_eq!(query.to_json(&graph, Limits::default()).expect("an answer"), r#"[["V"]]"#);
+}
+
+#[test]
 fn a_loop_is_no_instrument_whatever_its_class_is_called() {
     let plant = r#"{"nodes": [{"id": "L", "tag": "LIC-1", "node_type": "loop", "class": "instrument_loop"},
         {"id": "T", "tag": "LT", "class": "instrument"}], "edges": [{"from": "L", "to": "T", "type": "has_a"}]}"#;

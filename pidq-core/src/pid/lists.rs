@@ -397,7 +397,12 @@ fn lines(plant: &Plant<'_>, pay: Pay<'_>) -> Result<Vec<Line>> {
                 }
                 Some(at)
             }
-            None => topology.ends[edge as usize].iter().find_map(|end| line_of.get(end).copied()),
+            // A line without a number is told by its segments, and else by its items.
+            None => {
+                let segment = plant.of_edge(edge, Names::Segment).and_then(|id| plant.by_id(id));
+                let told = segment.into_iter().chain(topology.ends[edge as usize]);
+                told.filter_map(|node| line_of.get(&node).copied()).next()
+            }
         };
         if let Some(at) = at {
             lines[at].edges.push(edge);

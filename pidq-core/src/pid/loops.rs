@@ -125,8 +125,12 @@ pub(crate) fn record<'a>(plant: &Plant<'a>, found: &Loop, pay: Pay<'_>) -> Resul
     Ok(Datum::Record(LOOP, row(plant, found, pay)?))
 }
 
-/// Whether an instrument senses: by its class, or by a letter of its tag.
+/// Whether an instrument senses: by its pipe, by its class, or by a letter of its tag.
 fn senses(plant: &Plant<'_>, node: NodeId) -> bool {
+    // Drawings without functions join the instrument itself to the pipe.
+    if plant.topology.flow_degree(node) > 0 {
+        return true;
+    }
     const WORDS: &[&str] = &["sensor", "transmitter", "element", "signal_generating", "sensing"];
     let object = plant.node(node).as_object();
     let classes = plant.topology.config.names(Names::Class).iter();
@@ -149,7 +153,12 @@ fn final_elements(plant: &Plant<'_>, members: &[NodeId], pay: Pay<'_>) -> Result
         // What a sensor sits in is not what it acts on.
         leads_on && !link.has(Link::ZONE)
     };
-    let is_final = |node: NodeId| topology.roles[node as usize].closes();
+    // What an actuator moves is a final element, whatever its class.
+    let is_moved = |node: NodeId| {
+        let mut edges = topology.table(Over::All, Dir::Up).edges(node).iter();
+        topology.flow_degree(node) > 0 && edges.any(|edge| topology.links[*edge as usize].has(Link::ACTUATES))
+    };
+    let is_final = |node: NodeId| topology.roles[node as usize].closes() || is_moved(node);
     let mut seen: HashSet<NodeId> = members.iter().copied().collect();
     let mut queue: Vec<(NodeId, u32)> = members.iter().map(|member| (*member, 0)).collect();
     let mut at = 0;
@@ -172,7 +181,7 @@ fn final_elements(plant: &Plant<'_>, members: &[NodeId], pay: Pay<'_>) -> Result
     Ok(finals)
 }
 
-/// Where sensors sit: what they are located in, or what signals come from that is no instrument.
+/// Where sensors sit: what they are located in, what signals come from that is no instrument, or what a pipe joins them to.
 fn sensing_points(plant: &Plant<'_>, sensors: &[NodeId], pay: Pay<'_>) -> Result<Vec<NodeId>> {
     let topology = &plant.topology;
     let mut points = Vec::new();
@@ -185,7 +194,8 @@ fn sensing_points(plant: &Plant<'_>, sensors: &[NodeId], pay: Pay<'_>) -> Result
         let tapped = topology.table(Over::All, Dir::Up).arcs(*sensor).filter(|(node, edge)| {
             topology.links[*edge as usize].has(Link::SIGNAL) && topology.roles[*node as usize] != Role::Instrument
         });
-        points.extend(located.chain(tapped).map(|(node, _)| node));
+        let piped = topology.table(Over::Flow, Dir::Both).arcs(*sensor);
+        points.extend(located.chain(tapped).chain(piped).map(|(node, _)| node));
     }
     points.sort_unstable();
     points.dedup();
