@@ -238,6 +238,22 @@ fn an_instrument_at_a_pipe_senses_what_the_pipe_leads_to() {
 }
 
 #[test]
+fn an_instrument_that_the_process_tells_something_senses() {
+    let loop_of = |signal: &str| {
+        let plant = format!(
+            r#"{{"nodes": [{{"id": "L", "tag": "L-1", "node_type": "loop"}}, {{"id": "C", "tag": "LIC-1", "class": "instrument"}},
+            {{"id": "T", "class": "tank"}}, {{"id": "V", "class": "gate_valve"}}], "edges": [{{"from": "L", "to": "C", "type": "has_a"}},
+            {{"from": "T", "to": "V", "type": "pipe"}}, {{{signal}, "type": "signal"}}, {{"from": "C", "to": "V", "type": "signal"}}]}}"#
+        );
+        let graph = Graph::from_json(plant).expect("JSON");
+        let query = Query::parse("loops() | map([.sensors | map(.id), .sensing_points | map(.id), .closed])");
+        query.expect("a query").to_json(&graph, Limits::default()).expect("an answer")
+    };
+    assert_eq!(loop_of(r#""from": "T", "to": "C""#), r#"[[["C"],["T"],true]]"#);
+    assert_eq!(loop_of(r#""from": "V", "to": "C""#), r#"[[[],[],false]]"#);
+}
+
+#[test]
 fn what_an_actuator_moves_ends_a_loop_whatever_its_class() {
     let plant = r#"{"nodes": [{"id": "L", "tag": "F-1", "node_type": "loop"}, {"id": "C", "tag": "FIC-1", "class": "instrument"},
         {"id": "V", "tag": "FV-1", "class": "three_way_valve"}, {"id": "T", "class": "tank"}],

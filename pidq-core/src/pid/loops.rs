@@ -125,10 +125,17 @@ pub(crate) fn record<'a>(plant: &Plant<'a>, found: &Loop, pay: Pay<'_>) -> Resul
     Ok(Datum::Record(LOOP, row(plant, found, pay)?))
 }
 
-/// Whether an instrument senses: by its pipe, by its class, or by a letter of its tag.
+/// Whether an instrument senses: by its pipe or a signal from the process, by its class, or by a letter of its tag.
 fn senses(plant: &Plant<'_>, node: NodeId) -> bool {
-    // Drawings without functions join the instrument itself to the pipe.
-    if plant.topology.flow_degree(node) > 0 {
+    let topology = &plant.topology;
+    let is_process = |other: NodeId| {
+        let role = topology.roles[other as usize];
+        role != Role::Instrument && !role.closes() && (topology.flow_degree(other) > 0 || topology.is_equipment(other))
+    };
+    let mut told = topology.table(Over::All, Dir::Up).arcs(node);
+    let is_told = told.any(|(other, edge)| topology.links[edge as usize].has(Link::SIGNAL) && is_process(other));
+    // Drawings without sensors of their own join the instrument itself to the process.
+    if is_told || topology.flow_degree(node) > 0 {
         return true;
     }
     const WORDS: &[&str] = &["sensor", "transmitter", "element", "signal_generating", "sensing"];
