@@ -25,6 +25,7 @@ mod rows;
 
 mod arrow;
 mod build;
+mod columns;
 
 mod buffer;
 
