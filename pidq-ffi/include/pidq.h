@@ -33,7 +33,7 @@
 /* Where a structure that you fill in begins. */
 #define PIDQ_LIMITS_INIT { sizeof(pidq_limits_t), 0, 0, 0, NULL, 0, 0, 0, 0, 0 }
 #define PIDQ_DRAW_OPTIONS_INIT { sizeof(pidq_draw_options_t), NULL, NULL, NULL, 0 }
-#define PIDQ_DIFF_OPTIONS_INIT { sizeof(pidq_diff_options_t), NULL, NULL, 0.0 }
+#define PIDQ_DIFF_OPTIONS_INIT { sizeof(pidq_diff_options_t), NULL, NULL, 0.0, NULL }
 
 /* The Arrow C data interface, as https://arrow.apache.org/docs/format/CDataInterface.html defines it. */
 #ifndef ARROW_C_DATA_INTERFACE
@@ -135,18 +135,6 @@ typedef struct {
   uint32_t dark;
 } pidq_draw_options_t;
 
-// How two revisions are compared. Begin with `PIDQ_DIFF_OPTIONS_INIT`.
-typedef struct {
-  // `sizeof(pidq_diff_options_t)`.
-  size_t size;
-  // By what items are recognised: "persistent_id", "id" or "tag"; by the first that works where it is NULL.
-  const char *identity;
-  // Fields that are not compared, with commas between. May be NULL.
-  const char *ignore;
-  // Items that moved no further than this have not moved.
-  double tolerance;
-} pidq_diff_options_t;
-
 // What a run may cost. Begin with `PIDQ_LIMITS_INIT`; 0 is the default of a field, which stands behind it.
 typedef struct {
   // `sizeof(pidq_limits_t)`: so the library knows which fields your program knows.
@@ -170,6 +158,20 @@ typedef struct {
   // Steps of a walk from its start: 10,000.
   uint64_t depth;
 } pidq_limits_t;
+
+// How two revisions are compared. Begin with `PIDQ_DIFF_OPTIONS_INIT`.
+typedef struct {
+  // `sizeof(pidq_diff_options_t)`.
+  size_t size;
+  // By what items are recognised: "persistent_id", "id" or "tag"; by the first that works where it is NULL.
+  const char *identity;
+  // Fields that are not compared, with commas between. May be NULL.
+  const char *ignore;
+  // Items that moved no further than this have not moved.
+  double tolerance;
+  // What the comparison may cost. May be NULL.
+  const pidq_limits_t *limits;
+} pidq_diff_options_t;
 
 // Takes a piece of text; `user` is what was handed in. False stops the writing.
 typedef bool (*pidq_write_t)(void *user, const char *data, size_t len);
@@ -268,6 +270,12 @@ pidq_error_t *pidq_graph_diff(const pidq_graph_t *old_graph,
 // Joins sheets at their off-page connectors to one graph. What could not be matched stands in
 // `pid_graph.metadata.joined`.
 pidq_error_t *pidq_graph_join(const pidq_graph_t *const *sheets, size_t count, pidq_graph_t **out);
+
+// As `pidq_graph_join`, with limits, which may be NULL.
+pidq_error_t *pidq_graph_join_with(const pidq_graph_t *const *sheets,
+                                   size_t count,
+                                   const pidq_limits_t *limits,
+                                   pidq_graph_t **out);
 
 // A new set without values. NULL when there is no memory for it.
 pidq_params_t *pidq_params_new(void);

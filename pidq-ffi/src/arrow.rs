@@ -5,7 +5,7 @@ use std::ffi::{c_char, c_int, c_void};
 
 use crate::boundary::{boundary, quiet};
 use crate::columns::{Column, Data, Table};
-use crate::error::{ErrorHandle, Fault};
+use crate::error::ErrorHandle;
 use crate::handle::lend;
 use crate::result::ResultHandle;
 use crate::slice::{Text, write_to};
@@ -65,13 +65,11 @@ pub unsafe extern "C" fn pidq_result_arrow(
     out: *mut ArrowArrayStream,
 ) -> *mut ErrorHandle {
     boundary(|| {
-        // SAFETY: the rules of the header.
-        let answer = unsafe { lend(result) }?;
-        if out.is_null() {
-            return Err(Fault::null("out"));
-        }
-        let table = Table::of(answer)?;
-        // SAFETY: the rules of the header.
+        // SAFETY: the rules of the header. It comes first: a stream that was not made has to look so.
+        unsafe { write_to(out, ArrowArrayStream::RELEASED) }?;
+        // SAFETY: as above.
+        let table = Table::of(unsafe { lend(result) }?)?;
+        // SAFETY: as above.
         unsafe { write_to(out, stream(table)) }
     })
 }
@@ -233,6 +231,17 @@ unsafe extern "C" fn get_next(stream: *mut ArrowArrayStream, out: *mut ArrowArra
         unsafe { write_to(out, next) }?;
         Ok(0)
     })
+}
+
+impl ArrowArrayStream {
+    /// None that could be read.
+    const RELEASED: ArrowArrayStream = ArrowArrayStream {
+        get_schema: None,
+        get_next: None,
+        get_last_error: None,
+        release: None,
+        private_data: std::ptr::null_mut(),
+    };
 }
 
 impl ArrowArray {

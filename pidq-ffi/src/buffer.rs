@@ -4,8 +4,8 @@ use std::ffi::c_char;
 
 use crate::boundary::{quiet, quietly};
 use crate::error::Fault;
-use crate::handle::{Slot, delete, give, handle, lend};
-use crate::slice::{Slice, Text, write_to};
+use crate::handle::{Slot, delete, hand_out, handle, lend};
+use crate::slice::{Slice, Text};
 
 /// A text, such as a drawing or a report. Delete it.
 pub struct Buffer(Slot<Text>);
@@ -23,27 +23,26 @@ pub struct File {
     bytes: Text,
 }
 
-/// Hands a text out.
+/// Makes a text where somebody takes it.
 ///
 /// # Safety
 /// `out` is null or a place that can be written.
-pub unsafe fn give_text(out: *mut *mut Buffer, text: String) -> Result<(), Fault> {
-    // SAFETY: the caller promises the same. It comes first: what nobody takes is not made.
-    unsafe { write_to(out, std::ptr::null_mut()) }?;
-    // SAFETY: as above.
-    unsafe { write_to(out, give(Text::new(text))) }
+pub unsafe fn give_text(out: *mut *mut Buffer, make: impl FnOnce() -> Result<String, Fault>) -> Result<(), Fault> {
+    // SAFETY: the caller promises the same.
+    unsafe { hand_out(out, || make().map(Text::new)) }
 }
 
-/// Hands files out.
+/// Makes files where somebody takes them.
 ///
 /// # Safety
 /// As [`give_text`].
-pub unsafe fn give_files(out: *mut *mut Files, parts: Vec<pidq_formats::Part>) -> Result<(), Fault> {
+pub unsafe fn give_files(
+    out: *mut *mut Files,
+    make: impl FnOnce() -> Result<Vec<pidq_formats::Part>, Fault>,
+) -> Result<(), Fault> {
     let file = |part: pidq_formats::Part| File { name: Text::new(part.name), bytes: Text::new(part.bytes) };
     // SAFETY: the caller promises the same.
-    unsafe { write_to(out, std::ptr::null_mut()) }?;
-    // SAFETY: as above.
-    unsafe { write_to(out, give(parts.into_iter().map(file).collect::<Vec<File>>())) }
+    unsafe { hand_out(out, || Ok(make()?.into_iter().map(file).collect::<Vec<File>>())) }
 }
 
 /// The text. The buffer lends it.

@@ -11,8 +11,8 @@ use pidq_formats::Format;
 use crate::boundary::{boundary, quiet, quietly};
 use crate::buffer::{Files, give_files};
 use crate::error::{ErrorHandle, Fault};
-use crate::handle::{Slot, delete, give, handle, lend};
-use crate::slice::{Slice, bytes, text, word, write_to};
+use crate::handle::{Slot, delete, hand_out, handle, lend};
+use crate::slice::{Slice, bytes, text, word};
 
 /// A document. Does not change once it is made: any number of threads may use it. Delete it; results keep what they
 /// need of it.
@@ -28,7 +28,7 @@ pub unsafe extern "C" fn pidq_graph_parse(
     out: *mut *mut GraphHandle,
 ) -> *mut ErrorHandle {
     // SAFETY: the rules of the header.
-    boundary(|| unsafe { hand_out(out, || Ok(Graph::from_json(bytes(json, len, "json")?)?)) })
+    boundary(|| unsafe { give_graph(out, || Ok(Graph::from_json(bytes(json, len, "json")?)?)) })
 }
 
 /// As `pidq_graph_parse`, with other names for the fields of nodes and edges and other words for their classes: a JSON
@@ -47,7 +47,7 @@ pub unsafe extern "C" fn pidq_graph_parse_with(
         Ok(Graph::from_json(json)?.with_topology(TopologyConfig::from_json(topology)?))
     };
     // SAFETY: the rules of the header.
-    boundary(|| unsafe { hand_out(out, read) })
+    boundary(|| unsafe { give_graph(out, read) })
 }
 
 /// Reads the file at a path in UTF-8: JSON, or a drawing of another program that begins like one of the formats
@@ -64,7 +64,7 @@ pub unsafe extern "C" fn pidq_graph_open(path: *const c_char, out: *mut *mut Gra
         }
     };
     // SAFETY: the rules of the header.
-    boundary(|| unsafe { hand_out(out, read) })
+    boundary(|| unsafe { give_graph(out, read) })
 }
 
 /// Imports a drawing from the files of a format: "proteus", "graphml", "node-link" (one file) or "csv-graph" (nodes, then
@@ -83,7 +83,7 @@ pub unsafe extern "C" fn pidq_graph_import(
         Ok(Graph::from_json(format.import(&files)?.json)?)
     };
     // SAFETY: the rules of the header.
-    boundary(|| unsafe { hand_out(out, read) })
+    boundary(|| unsafe { give_graph(out, read) })
 }
 
 /// Writes the graph in a format: "graphml", "node-link", "csv", "csv-graph", "xlsx", "dot", "mermaid", "neo4j", "ndjson"
@@ -94,13 +94,14 @@ pub unsafe extern "C" fn pidq_graph_export(
     format: *const c_char,
     out: *mut *mut Files,
 ) -> *mut ErrorHandle {
-    boundary(|| {
+    let export = || {
         // SAFETY: the rules of the header.
         let (graph, format) = unsafe { (lend(graph)?, word(format, "format")?) };
         let format = Format::find(format.ok_or_else(|| Fault::null("format"))?)?;
-        // SAFETY: the rules of the header.
-        unsafe { give_files(out, format.export(graph.root())?) }
-    })
+        Ok(format.export(graph.root())?)
+    };
+    // SAFETY: the rules of the header.
+    boundary(|| unsafe { give_files(out, export) })
 }
 
 /// Bytes of memory that the graph takes, without the text of the document.
@@ -121,12 +122,9 @@ pub unsafe extern "C" fn pidq_graph_delete(graph: *mut GraphHandle) {
 ///
 /// # Safety
 /// `out` is null or a place that can be written.
-pub unsafe fn hand_out(out: *mut *mut GraphHandle, read: impl FnOnce() -> Result<Graph, Fault>) -> Result<(), Fault> {
-    // SAFETY: the caller promises the same. It comes first: no work for a place that is none.
-    unsafe { write_to(out, std::ptr::null_mut()) }?;
-    let graph = give(Arc::new(read()?));
-    // SAFETY: as above.
-    unsafe { write_to(out, graph) }
+pub unsafe fn give_graph(out: *mut *mut GraphHandle, read: impl FnOnce() -> Result<Graph, Fault>) -> Result<(), Fault> {
+    // SAFETY: the caller promises the same.
+    unsafe { hand_out(out, || read().map(Arc::new)) }
 }
 
 /// What the engine takes, and a byte more, which it refuses: a device may never end.

@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use crate::error::Fault;
+use crate::slice::write_to;
 
 /// A place for a value, with a word that says whether there is one.
 pub struct Slot<T> {
@@ -79,6 +80,21 @@ pub fn give<H: Handle>(value: H::Value) -> *mut H {
     unsafe { (*slot.value.get()).write(value) };
     slot.state.store(H::LIVE, Ordering::Release);
     std::ptr::from_ref(place).cast_mut()
+}
+
+/// Makes a value where somebody takes it. The place holds NULL until there is one, whatever goes wrong.
+///
+/// # Safety
+/// `out` is null or a place that can be written.
+pub unsafe fn hand_out<H: Handle>(
+    out: *mut *mut H,
+    make: impl FnOnce() -> Result<H::Value, Fault>,
+) -> Result<(), Fault> {
+    // SAFETY: the caller promises the same. It comes first: no work for a place that is none.
+    unsafe { write_to(out, std::ptr::null_mut()) }?;
+    let made = give(make()?);
+    // SAFETY: as above.
+    unsafe { write_to(out, made) }
 }
 
 /// The value of a handle.

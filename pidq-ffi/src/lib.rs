@@ -66,5 +66,5 @@ pub use result::{
     pidq_result_type, pidq_result_warnings, pidq_result_write,
 };
 pub use rows::{RowsHandle, pidq_rows_delete, pidq_rows_new, pidq_rows_next};
-pub use sheet::{DiffOptions, DrawOptions, pidq_graph_diff, pidq_graph_draw, pidq_graph_join};
+pub use sheet::{DiffOptions, DrawOptions, pidq_graph_diff, pidq_graph_draw, pidq_graph_join, pidq_graph_join_with};
 pub use slice::Slice;

@@ -11,11 +11,11 @@ use crate::boundary::{boundary, quiet, quietly};
 use crate::buffer::{Buffer, give_text};
 use crate::error::{ErrorHandle, Fault};
 use crate::graph::GraphHandle;
-use crate::handle::{Slot, delete, give, handle, lend};
+use crate::handle::{Slot, delete, hand_out, handle, lend};
 use crate::limits::{Budget, LimitsOptions};
 use crate::params::ParamsHandle;
 use crate::result::{Answer, ResultHandle};
-use crate::slice::{Slice, Text, text, write_to};
+use crate::slice::{Slice, Text, text};
 
 /// A compiled query. Does not change once it is made: any number of threads may run it. Delete it; results keep what
 /// they need of it.
@@ -73,15 +73,13 @@ pub unsafe extern "C" fn pidq_query_run(
     limits: *const LimitsOptions,
     out: *mut *mut ResultHandle,
 ) -> *mut ErrorHandle {
-    boundary(|| {
+    let run = || {
         // SAFETY: the rules of the header.
         let (query, graph, budget) = unsafe { (lend(query)?, lend(graph)?, Budget::read(limits)?) };
-        // SAFETY: the rules of the header. It comes first: no run for a place that is none.
-        unsafe { write_to(out, std::ptr::null_mut()) }?;
-        let answer = Answer::run(&query.query, graph, &budget).map_err(|error| query.fault(&error))?;
-        // SAFETY: the rules of the header.
-        unsafe { write_to(out, give(answer)) }
-    })
+        Answer::run(&query.query, graph, &budget).map_err(|error| query.fault(&error))
+    };
+    // SAFETY: the rules of the header.
+    boundary(|| unsafe { hand_out(out, run) })
 }
 
 /// Runs a query and tells what its calls did: a JSON object with `fuel`, `rows` and `steps`.
@@ -92,15 +90,16 @@ pub unsafe extern "C" fn pidq_query_explain(
     limits: *const LimitsOptions,
     out: *mut *mut Buffer,
 ) -> *mut ErrorHandle {
-    boundary(|| {
+    let tell = || {
         // SAFETY: the rules of the header.
         let (query, graph, budget) = unsafe { (lend(query)?, lend(graph)?, Budget::read(limits)?) };
         let told = query.query.explain(graph, budget.limits()).map_err(|error| query.fault(&error))?;
         let mut json = serde_json::to_value(&told).unwrap_or_default();
         json["text"] = Json::from(told.to_string());
-        // SAFETY: the rules of the header.
-        unsafe { give_text(out, json.to_string()) }
-    })
+        Ok(json.to_string())
+    };
+    // SAFETY: the rules of the header.
+    boundary(|| unsafe { give_text(out, tell) })
 }
 
 /// Tells what looks like a mistake, without a run: a JSON list of warnings. With a graph also what only it can tell, such
@@ -111,16 +110,17 @@ pub unsafe extern "C" fn pidq_query_check(
     graph: *const GraphHandle,
     out: *mut *mut Buffer,
 ) -> *mut ErrorHandle {
-    boundary(|| {
+    let look = || {
         // SAFETY: the rules of the header.
         let (query, graph) = unsafe { (lend(query)?, (!graph.is_null()).then(|| lend(graph)).transpose()?) };
         let mut warnings = query.query.check().map_err(|error| query.fault(&error))?;
         if let Some(graph) = graph {
             warnings.extend(query.query.check_against(graph, Default::default()));
         }
-        // SAFETY: the rules of the header.
-        unsafe { give_text(out, warnings_json(&warnings)) }
-    })
+        Ok(warnings_json(&warnings))
+    };
+    // SAFETY: the rules of the header.
+    boundary(|| unsafe { give_text(out, look) })
 }
 
 /// The query in the text format; compiling it again gives the same query. The query lends it.
@@ -166,17 +166,17 @@ unsafe fn compile(
     out: *mut *mut QueryHandle,
     parse: impl Fn(&Dialect, &str, &str) -> pidq_core::Result<Query>,
 ) -> Result<(), Fault> {
-    // SAFETY: the caller promises the same.
-    let source = unsafe { text(source, len, "text") }?;
+    let compile = || {
+        // SAFETY: the caller promises the same.
+        let source = unsafe { text(source, len, "text") }?;
+        // SAFETY: as above.
+        let params = (!params.is_null()).then(|| unsafe { lend(params) }).transpose()?;
+        let params = params.map_or("{}".into(), |params| serde_json::to_string(params).unwrap_or_default());
+        let query = parse(&Dialect::standard(), source, &params).map_err(|error| Fault::of(&error, source))?;
+        Ok(Compiled { query: Arc::new(query), text: OnceLock::new(), tree: OnceLock::new() })
+    };
     // SAFETY: as above.
-    let params = (!params.is_null()).then(|| unsafe { lend(params) }).transpose()?;
-    // SAFETY: as above.
-    unsafe { write_to(out, std::ptr::null_mut()) }?;
-    let params = params.map_or("{}".into(), |params| serde_json::to_string(params).unwrap_or_default());
-    let query = parse(&Dialect::standard(), source, &params).map_err(|error| Fault::of(&error, source))?;
-    let compiled = Compiled { query: Arc::new(query), text: OnceLock::new(), tree: OnceLock::new() };
-    // SAFETY: as above.
-    unsafe { write_to(out, give(compiled)) }
+    unsafe { hand_out(out, compile) }
 }
 
 /// Warnings as a JSON list.

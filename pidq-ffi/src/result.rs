@@ -203,13 +203,14 @@ pub unsafe extern "C" fn pidq_result_export(
     format: *const c_char,
     out: *mut *mut Files,
 ) -> *mut ErrorHandle {
-    boundary(|| {
+    let export = || {
         // SAFETY: the rules of the header.
         let (answer, format) = unsafe { (lend(result)?, word(format, "format")?) };
         let format = Format::find(format.ok_or_else(|| Fault::null("format"))?)?;
-        // SAFETY: the rules of the header.
-        unsafe { give_files(out, format.export(answer.value())?) }
-    })
+        Ok(format.export(answer.value())?)
+    };
+    // SAFETY: the rules of the header.
+    boundary(|| unsafe { give_files(out, export) })
 }
 
 /// Deletes a result. NULL is fine.

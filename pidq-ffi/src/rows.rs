@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::boundary::{boundary, quietly};
 use crate::error::{ErrorHandle, Fault};
-use crate::handle::{Slot, delete, give, handle, lend, lend_mut};
+use crate::handle::{Slot, delete, hand_out, handle, lend, lend_mut};
 use crate::result::{Answer, ResultHandle};
 use crate::slice::{Slice, write_to};
 
@@ -25,14 +25,10 @@ pub struct Cursor {
 /// that you delete; the result may be deleted before.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pidq_rows_new(result: *const ResultHandle, out: *mut *mut RowsHandle) -> *mut ErrorHandle {
-    boundary(|| {
-        // SAFETY: the rules of the header.
-        unsafe {
-            let answer = lend(result)?.clone();
-            write_to(out, std::ptr::null_mut())?;
-            write_to(out, give(Cursor { answer, next: 0, row: Vec::new() }))
-        }
-    })
+    // SAFETY: the rules of the header.
+    let begin = || Ok(Cursor { answer: unsafe { lend(result) }?.clone(), next: 0, row: Vec::new() });
+    // SAFETY: the rules of the header.
+    boundary(|| unsafe { hand_out(out, begin) })
 }
 
 /// Takes the next row: its JSON, which stays until the next call with the same reader. After the last row `row->data` is
@@ -40,10 +36,11 @@ pub unsafe extern "C" fn pidq_rows_new(result: *const ResultHandle, out: *mut *m
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pidq_rows_next(rows: *mut RowsHandle, row: *mut Slice) -> *mut ErrorHandle {
     boundary(|| {
-        // SAFETY: the rules of the header.
-        let cursor = unsafe { lend_mut(rows) }?;
-        let text = if row.is_null() { Slice::NONE } else { cursor.advance()? };
-        // SAFETY: the rules of the header.
+        // SAFETY: the rules of the header. It comes first: what is not read is not passed over.
+        unsafe { write_to(row, Slice::NONE) }?;
+        // SAFETY: as above.
+        let text = unsafe { lend_mut(rows) }?.advance()?;
+        // SAFETY: as above.
         unsafe { write_to(row, text) }
     })
 }

@@ -5,15 +5,15 @@ use std::ffi::c_char;
 use std::mem::{offset_of, size_of};
 use std::sync::Arc;
 
-use pidq_core::{Graph, JoinBy, Limits};
+use pidq_core::{Graph, JoinBy};
 use pidq_formats::{Drawing, Style, marked};
 
 use crate::boundary::boundary;
 use crate::buffer::{Buffer, give_text};
 use crate::error::{ErrorHandle, Fault};
-use crate::graph::{GraphHandle, hand_out};
+use crate::graph::{GraphHandle, give_graph};
 use crate::handle::lend;
-use crate::limits::read_sized;
+use crate::limits::{Budget, LimitsOptions, read_sized};
 use crate::result::ResultHandle;
 use crate::slice::word;
 
@@ -45,6 +45,8 @@ pub struct DiffOptions {
     pub ignore: *const c_char,
     /// Items that moved no further than this have not moved.
     pub tolerance: f64,
+    /// What the comparison may cost. May be NULL.
+    pub limits: *const LimitsOptions,
 }
 
 /// Draws a graph as SVG, at its own positions or laid out; `options` may be NULL. On success `*out` is a buffer that you
@@ -55,12 +57,13 @@ pub unsafe extern "C" fn pidq_graph_draw(
     options: *const DrawOptions,
     out: *mut *mut Buffer,
 ) -> *mut ErrorHandle {
-    boundary(|| {
+    let draw = || {
         // SAFETY: the rules of the header.
         let (graph, drawing) = unsafe { (lend(graph)?, drawing(options)?) };
-        // SAFETY: the rules of the header.
-        unsafe { give_text(out, drawing.draw(graph.root())?) }
-    })
+        Ok(drawing.draw(graph.root())?)
+    };
+    // SAFETY: the rules of the header.
+    boundary(|| unsafe { give_text(out, draw) })
 }
 
 /// Compares two revisions of a drawing; `options` may be NULL. On success `*out` is a JSON object: `added`, `removed`,
@@ -72,12 +75,13 @@ pub unsafe extern "C" fn pidq_graph_diff(
     options: *const DiffOptions,
     out: *mut *mut Buffer,
 ) -> *mut ErrorHandle {
-    boundary(|| {
+    let compare = || {
         // SAFETY: the rules of the header.
-        let (old, new, options) = unsafe { (lend(old_graph)?, lend(new_graph)?, comparison(options)?) };
-        // SAFETY: the rules of the header.
-        unsafe { give_text(out, pidq_core::diff(old, new, &options, Limits::default())?) }
-    })
+        let (old, new, (options, budget)) = unsafe { (lend(old_graph)?, lend(new_graph)?, comparison(options)?) };
+        Ok(pidq_core::diff(old, new, &options, budget.limits())?)
+    };
+    // SAFETY: the rules of the header.
+    boundary(|| unsafe { give_text(out, compare) })
 }
 
 /// Joins sheets at their off-page connectors to one graph. What could not be matched stands in
@@ -88,20 +92,32 @@ pub unsafe extern "C" fn pidq_graph_join(
     count: usize,
     out: *mut *mut GraphHandle,
 ) -> *mut ErrorHandle {
+    // SAFETY: the rules of the header.
+    unsafe { pidq_graph_join_with(sheets, count, std::ptr::null(), out) }
+}
+
+/// As `pidq_graph_join`, with limits, which may be NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pidq_graph_join_with(
+    sheets: *const *const GraphHandle,
+    count: usize,
+    limits: *const LimitsOptions,
+    out: *mut *mut GraphHandle,
+) -> *mut ErrorHandle {
     let join = || {
         if sheets.is_null() || count > 1 << 20 {
             return Err(Fault::misuse(format!("`sheets` is NULL, or {count} sheets are too many")));
         }
-        // SAFETY: the rules of the header: so many handles.
-        let sheets = unsafe { std::slice::from_raw_parts(sheets, count) };
+        // SAFETY: the rules of the header: so many handles, and limits or NULL.
+        let (sheets, budget) = unsafe { (std::slice::from_raw_parts(sheets, count), Budget::read(limits)?) };
         // SAFETY: each is a handle.
         let sheets: Vec<&Arc<Graph>> =
             sheets.iter().map(|sheet| unsafe { lend(*sheet) }).collect::<Result<_, Fault>>()?;
         let graphs: Vec<&Graph> = sheets.iter().map(|sheet| &***sheet).collect();
-        Ok(Graph::from_json(pidq_core::join_sheets(&graphs, JoinBy::Any, Limits::default())?)?)
+        Ok(Graph::from_json(pidq_core::join_sheets(&graphs, JoinBy::Any, budget.limits())?)?)
     };
     // SAFETY: the rules of the header.
-    boundary(|| unsafe { hand_out(out, join) })
+    boundary(|| unsafe { give_graph(out, join) })
 }
 
 /// # Safety
@@ -140,22 +156,31 @@ unsafe fn ids(result: *const ResultHandle) -> Result<Option<BTreeSet<String>>, F
 
 /// # Safety
 /// The rules of the header.
-unsafe fn comparison(options: *const DiffOptions) -> Result<pidq_core::DiffOptions, Fault> {
+unsafe fn comparison(options: *const DiffOptions) -> Result<(pidq_core::DiffOptions, Budget), Fault> {
     if options.is_null() {
-        return Ok(pidq_core::DiffOptions::default());
+        return Ok(Default::default());
     }
     let null = std::ptr::null();
-    let usual = DiffOptions { size: size_of::<DiffOptions>(), identity: null, ignore: null, tolerance: 0.0 };
+    let usual = DiffOptions {
+        size: size_of::<DiffOptions>(),
+        identity: null,
+        ignore: null,
+        tolerance: 0.0,
+        limits: std::ptr::null(),
+    };
     // SAFETY: the caller promises a structure of as many bytes as it says.
     let options: DiffOptions = unsafe { read_sized(options, offset_of!(DiffOptions, identity), usual) }?;
     // SAFETY: as above.
     let (identity, ignore) = unsafe { (word(options.identity, "identity")?, word(options.ignore, "ignore")?) };
+    // SAFETY: as above.
+    let budget = unsafe { Budget::read(options.limits) }?;
     if !(options.tolerance.is_finite() && options.tolerance >= 0.0) {
         return Err(Fault::misuse("`tolerance` is no number of at least zero".into()));
     }
-    Ok(pidq_core::DiffOptions {
+    let options = pidq_core::DiffOptions {
         identity: identity.map(str::to_owned),
         ignore: ignore.unwrap_or_default().split(',').filter(|name| !name.is_empty()).map(str::to_owned).collect(),
         tolerance: options.tolerance,
-    })
+    };
+    Ok((options, budget))
 }

@@ -275,9 +275,47 @@ static void a_writer_may_stop(void) {
   pidq_graph_delete(graph);
 }
 
+/* What stood there before is not taken for an answer, and may be handed to `_delete`. */
+static void where_a_function_fails_its_place_is_null(void) {
+  static char junk;
+  void *old = &junk;
+  pidq_graph_t *graph = old;
+  pidq_query_t *query = old;
+  pidq_result_t *result = old;
+  pidq_rows_t *rows = old;
+  pidq_buffer_t *buffer = old;
+  pidq_files_t *files = old;
+  pidq_slice_t row = {&junk, 1};
+  struct ArrowArrayStream stream;
+  stream.release = (void (*)(struct ArrowArrayStream *))(size_t)old;
+  expect_code(pidq_graph_parse("{", 1, &graph), "PQ5001");
+  EXPECT(graph == NULL);
+  graph = old;
+  expect_code(pidq_graph_join_with(NULL, 1, NULL, &graph), "PQ9002");
+  EXPECT(graph == NULL);
+  expect_code(pidq_query_parse(NULL, 1, &query), "PQ9002");
+  EXPECT(query == NULL);
+  expect_code(pidq_query_run(NULL, NULL, NULL, &result), "PQ9002");
+  EXPECT(result == NULL);
+  expect_code(pidq_rows_new(NULL, &rows), "PQ9002");
+  EXPECT(rows == NULL);
+  expect_code(pidq_rows_next(NULL, &row), "PQ9002");
+  EXPECT(row.data == NULL);
+  expect_code(pidq_graph_diff(NULL, NULL, NULL, &buffer), "PQ9002");
+  EXPECT(buffer == NULL);
+  buffer = old;
+  expect_code(pidq_query_explain(NULL, NULL, NULL, &buffer), "PQ9002");
+  EXPECT(buffer == NULL);
+  expect_code(pidq_result_export(NULL, "csv", &files), "PQ9002");
+  EXPECT(files == NULL);
+  expect_code(pidq_result_arrow(NULL, &stream), "PQ9002");
+  EXPECT(stream.release == NULL);
+}
+
 static void drawings_are_drawn_compared_joined_and_written(const char *path) {
   pidq_draw_options_t draw = PIDQ_DRAW_OPTIONS_INIT;
   pidq_diff_options_t diff = PIDQ_DIFF_OPTIONS_INIT;
+  pidq_limits_t limits = PIDQ_LIMITS_INIT;
   pidq_graph_t *graph = NULL, *joined = NULL;
   const pidq_graph_t *sheets[2];
   pidq_query_t *query = query_of(".pid_graph.nodes | filter(.node_type == \"loop\")");
@@ -295,12 +333,21 @@ static void drawings_are_drawn_compared_joined_and_written(const char *path) {
   EXPECT(pidq_graph_diff(graph, graph, &diff, &buffer) == NULL);
   EXPECT(strstr(pidq_buffer_bytes(buffer).data, "\"equal\":true") != NULL);
   pidq_buffer_delete(buffer);
+  sheets[0] = sheets[1] = graph;
+  limits.fuel = 1;
+  diff.limits = &limits;
+  expect_code(pidq_graph_diff(graph, graph, &diff, &buffer), "PQ4001");
+  expect_code(pidq_graph_join_with(sheets, 2, &limits, &joined), "PQ4001");
+  EXPECT(joined == NULL);
+  limits.size = 3;
+  expect_code(pidq_graph_diff(graph, graph, &diff, &buffer), "PQ9002");
+  expect_code(pidq_graph_join_with(sheets, 2, &limits, &joined), "PQ9002");
+  diff.limits = NULL;
   diff.tolerance = -1;
   expect_code(pidq_graph_diff(graph, graph, &diff, &buffer), "PQ9002");
   diff.tolerance = 0;
   diff.identity = "colour";
   expect_code(pidq_graph_diff(graph, graph, &diff, &buffer), "PQ1012");
-  sheets[0] = sheets[1] = graph;
   EXPECT(pidq_graph_join(sheets, 2, &joined) == NULL);
   sheets[1] = NULL;
   pidq_graph_delete(joined);
@@ -392,6 +439,7 @@ int main(int argc, char **argv) {
   what_is_too_long_is_told();
   a_writer_may_stop();
   builders_may_fail_anywhere();
+  where_a_function_fails_its_place_is_null();
   drawings_are_drawn_compared_joined_and_written(argv[2]);
   threads_share_graphs_and_queries();
   creating_and_deleting_does_not_grow(atol(argv[1]));
