@@ -7,6 +7,7 @@ pub(crate) mod config;
 pub(crate) mod cycles;
 mod fields;
 pub(crate) mod index;
+pub(crate) mod lent;
 pub(crate) mod meet;
 pub(crate) mod parts;
 pub(crate) mod pattern;
@@ -21,11 +22,12 @@ use std::sync::{Arc, OnceLock};
 use crate::arena::{Arena, ContainerId, load};
 use crate::error::Result;
 use crate::limits::MAX_DEPTH;
-use crate::value::Value;
+use crate::value::{Array, Value};
 
 use column::Column;
 use columns::Columns;
 use config::TopologyConfig;
+use lent::Field;
 use plant::{Place, Plant};
 use topology::Topology;
 
@@ -79,6 +81,12 @@ impl Graph {
     pub fn number_of(&self, value: Value<'_>) -> Option<usize> {
         let (arena, id) = value.container()?;
         std::ptr::eq(arena, &raw const self.arena).then_some(id.0 as usize)
+    }
+
+    /// The fields of a list of objects as columns, where all are fields of one long list of this document. For callers
+    /// that want columns themselves: the values are those of the objects, and missing ones are null.
+    pub fn fields_of<'a>(&'a self, list: Array<'a>) -> Option<Vec<Field<'a>>> {
+        lent::fields_of(self, list)
     }
 
     /// All keys of objects, in the order of their first appearance: for completions.

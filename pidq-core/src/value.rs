@@ -226,6 +226,18 @@ pub(crate) struct Table<'a> {
     /// Object after object, each with a cell for every key.
     pub cells: &'a [Cell],
     pub len: u32,
+    /// Where the values were read, if all are fields of one list.
+    pub origin: Option<&'a Origin<'a>>,
+}
+
+/// Fields of some items of a stored list.
+#[derive(Clone, Copy)]
+pub(crate) struct Origin<'a> {
+    pub list: ContainerId,
+    /// The items; all in order where there are none.
+    pub rows: Option<&'a [u32]>,
+    /// By key of the table: the keys that lead to its values.
+    pub paths: &'a [&'a [&'a str]],
 }
 
 impl<'a> Table<'a> {

@@ -9,6 +9,7 @@ use crate::error::ErrorHandle;
 use crate::handle::lend;
 use crate::result::ResultHandle;
 use crate::slice::{Text, write_to};
+use crate::spare::{BOOLS, BYTES, INTEGERS, OFFSETS, REALS};
 
 /// What a column is, as Arrow defines it.
 #[derive(Debug)]
@@ -77,9 +78,25 @@ pub unsafe extern "C" fn pidq_result_arrow(
 /// What an array of Arrow holds on to.
 struct Held {
     _buffers: Vec<Vec<u8>>,
-    _numbers: Option<Data>,
+    data: Option<Data>,
     pointers: Vec<*const c_void>,
     children: Vec<*mut ArrowArray>,
+}
+
+impl Drop for Held {
+    /// Large memory waits for the next result.
+    fn drop(&mut self) {
+        match self.data.take() {
+            Some(Data::Integers(values)) => INTEGERS.put_back(values),
+            Some(Data::Reals(values)) => REALS.put_back(values),
+            Some(Data::Bools(values)) => BOOLS.put_back(values),
+            Some(Data::Texts(texts)) => {
+                OFFSETS.put_back(texts.offsets);
+                BYTES.put_back(texts.bytes);
+            }
+            Some(Data::Nothing) | None => {}
+        }
+    }
 }
 
 /// Truth values, eight a byte.
@@ -110,7 +127,7 @@ fn column_array(column: Column) -> ArrowArray {
         Data::Reals(values) => pointers.push(values.as_ptr().cast()),
         Data::Texts(texts) => pointers.extend([texts.offsets.as_ptr().cast(), pointer(&texts.bytes)]),
     }
-    let held = Held { _buffers: buffers, _numbers: Some(data), pointers, children: Vec::new() };
+    let held = Held { _buffers: buffers, data: Some(data), pointers, children: Vec::new() };
     array(len, nulls, held)
 }
 
@@ -151,7 +168,7 @@ unsafe extern "C" fn release_array(array: *mut ArrowArray) {
 /// A table as an array of structures.
 fn table_array(table: Table) -> ArrowArray {
     let children = table.columns.into_iter().map(|column| Box::into_raw(Box::new(column_array(column)))).collect();
-    let held = Held { _buffers: Vec::new(), _numbers: None, pointers: vec![std::ptr::null()], children };
+    let held = Held { _buffers: Vec::new(), data: None, pointers: vec![std::ptr::null()], children };
     array(table.rows, 0, held)
 }
 

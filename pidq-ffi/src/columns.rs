@@ -6,9 +6,10 @@
 use std::collections::HashMap;
 
 use pidq_core::error::Code;
-use pidq_core::{Number, Value};
+use pidq_core::{Field, Number, Value};
 
 use crate::error::Fault;
+use crate::gather::gathered;
 use crate::result::Answer;
 
 /// Columns of the same length.
@@ -41,14 +42,17 @@ pub struct Texts {
     pub offsets: Vec<i32>,
     pub bytes: Vec<u8>,
     /// What does not fit is left out, and told at the end.
-    limit: usize,
-    is_full: bool,
+    pub limit: usize,
+    pub is_full: bool,
 }
 
 impl Table {
     /// The columns of a result: those of its objects, or one column `value`.
     pub fn of(answer: &Answer) -> Result<Table, Fault> {
         let value = answer.value();
+        if let Some(columns) = value.as_array().and_then(|list| answer.graph().fields_of(list)) {
+            return Table::gathered(&columns, answer);
+        }
         let rows: Vec<Value<'_>> = value.as_array().map_or_else(|| vec![value], |list| list.iter().collect());
         let is_table = !rows.is_empty() && rows.iter().all(|row| matches!(row, Value::Object(_)));
         let columns = match is_table {
@@ -57,6 +61,16 @@ impl Table {
             false => vec![values(&rows, answer)?],
         };
         Ok(Table { columns, rows: rows.len() })
+    }
+
+    /// From columns of the document.
+    fn gathered(fields: &[Field<'_>], answer: &Answer) -> Result<Table, Fault> {
+        let column = |field: &Field<'_>| match gathered(field, answer.output) {
+            Some(column) => column.finish(answer.len()),
+            None => field_as_json(field, answer),
+        };
+        let columns = fields.iter().map(column).collect::<Result<_, Fault>>()?;
+        Ok(Table { columns, rows: answer.len() })
     }
 }
 
@@ -116,14 +130,25 @@ fn json_column(key: String, rows: &[Value<'_>], answer: &Answer) -> Result<Colum
     column.finish(rows.len())
 }
 
+/// A field whose values are of several kinds, lists or objects.
+fn field_as_json(field: &Field<'_>, answer: &Answer) -> Result<Column, Fault> {
+    let mut column = Column::new(field.name());
+    for row in 0..answer.len() {
+        let place = field.rows().map_or(row as u32, |rows| rows[row]);
+        column.push_json(row, field.value(place), answer)?;
+    }
+    column.finish(answer.len())
+}
+
 impl Column {
-    fn new(name: &str) -> Column {
+    /// A column without rows.
+    pub fn new(name: &str) -> Column {
         Column { name: name.into(), data: Data::Nothing, valid: None, len: 0, nulls: 0 }
     }
 
     /// Adds the value of a row; false where the values are of several kinds.
     #[inline]
-    fn push(&mut self, row: usize, value: Value<'_>, limit: usize) -> bool {
+    pub fn push(&mut self, row: usize, value: Value<'_>, limit: usize) -> bool {
         if value.is_null() {
             return true;
         }
@@ -172,7 +197,8 @@ impl Column {
         }
     }
 
-    fn finish(mut self, rows: usize) -> Result<Column, Fault> {
+    /// The column with so many rows.
+    pub fn finish(mut self, rows: usize) -> Result<Column, Fault> {
         self.pad(rows);
         match &self.data {
             Data::Texts(texts) if texts.is_full => {
@@ -237,7 +263,8 @@ impl Data {
 }
 
 impl Texts {
-    fn new(before: usize, limit: usize) -> Texts {
+    /// So many empty texts.
+    pub fn new(before: usize, limit: usize) -> Texts {
         Texts { offsets: vec![0; before + 1], bytes: Vec::new(), limit: limit.min(i32::MAX as usize), is_full: false }
     }
 
@@ -263,7 +290,7 @@ impl Texts {
 
 /// The whole number that a number is: one without point and exponent in its text.
 #[inline]
-fn integer(number: Number<'_>) -> Option<i64> {
+pub fn integer(number: Number<'_>) -> Option<i64> {
     /// Numbers up to here are whole as doubles, too.
     const EXACT: f64 = 9_007_199_254_740_992.0;
     let value = number.value();

@@ -26,6 +26,7 @@ mod rows;
 mod arrow;
 mod build;
 mod columns;
+mod gather;
 
 mod buffer;
 
@@ -33,6 +34,7 @@ mod error;
 
 mod handle;
 mod slice;
+mod spare;
 
 pub use arrow::{ArrowArray, ArrowArrayStream, ArrowSchema, pidq_result_arrow};
 pub use boundary::{ABI_VERSION, pidq_abi_version, pidq_version};

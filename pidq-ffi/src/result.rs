@@ -23,12 +23,12 @@ handle!(ResultHandle, Arc<Answer>, b"rslt", "result");
 
 /// The result of a run, with all that it borrows from. It is shared with what reads it row by row.
 pub struct Answer {
-    // Invariant: it borrows from the fields below, which live in boxes of their own, and is dropped before them.
+    // Invariant: it borrows from the fields below, which live in boxes of their own, and is not used once they are gone.
     outcome: Outcome<'static>,
     json: OnceCell<Option<Vec<u8>>>,
     warnings: OnceCell<Text>,
     pub output: usize,
-    _scratch: Box<Scratch>,
+    scratch: Box<Scratch>,
     query: Arc<Query>,
     graph: Arc<Graph>,
 }
@@ -36,7 +36,7 @@ pub struct Answer {
 impl Answer {
     /// Runs a query.
     pub fn run(query: &Arc<Query>, graph: &Arc<Graph>, budget: &Budget) -> pidq_core::Result<Arc<Answer>> {
-        let scratch = Box::new(Scratch::new());
+        let scratch = scratch_within(budget.limits().memory);
         let output = budget.limits().output;
         // SAFETY: the answer keeps the first three as long as what borrows from them, and moving a box or an `Arc` does
         // not move what is in it. What the limits borrow is looked at during the run only.
@@ -50,7 +50,7 @@ impl Answer {
         let (json, warnings) = (OnceCell::new(), OnceCell::new());
         // Not for sharing between threads, but for handing on to another one together with its readers.
         #[allow(clippy::arc_with_non_send_sync)]
-        Ok(Arc::new(Answer { outcome, json, warnings, output, _scratch: scratch, query, graph }))
+        Ok(Arc::new(Answer { outcome, json, warnings, output, scratch, query, graph }))
     }
 
     /// The value. It lives as long as the answer.
@@ -101,6 +101,34 @@ impl Drop for Answer {
         if let Some(Some(text)) = self.json.take() {
             put_back(text);
         }
+        // Nobody looks at the outcome any more, and dropping it does not.
+        keep(std::mem::take(&mut self.scratch));
+    }
+}
+
+/// Working memory for the next runs.
+// In the boxes in which results hold it: so none is made or moved for a run.
+#[allow(clippy::vec_box)]
+static SCRATCHES: Mutex<Vec<Box<Scratch>>> = Mutex::new(Vec::new());
+
+/// So much working memory is kept, a piece at a time and as pieces.
+const MOST_SCRATCH: (usize, usize) = (16 << 20, 4);
+
+/// Working memory: of an earlier run, where that is little beside what the run may take.
+fn scratch_within(memory: usize) -> Box<Scratch> {
+    let kept = SCRATCHES.lock().ok().and_then(|mut scratches| scratches.pop());
+    kept.filter(|scratch| scratch.size() <= memory / 16).unwrap_or_default()
+}
+
+fn keep(mut scratch: Box<Scratch>) {
+    if scratch.size() > MOST_SCRATCH.0 {
+        return;
+    }
+    scratch.reset();
+    if let Ok(mut scratches) = SCRATCHES.lock()
+        && scratches.len() < MOST_SCRATCH.1
+    {
+        scratches.push(scratch);
     }
 }
 

@@ -12,7 +12,7 @@ use super::view::View;
 use crate::arena::{Arena, Cell};
 use crate::error::Result;
 use crate::graph::column::Column;
-use crate::value::{Array, CellList, Items, KeyIndex, Keys, Places, Record, Table, Value, write};
+use crate::value::{Array, CellList, Items, KeyIndex, Keys, Origin, Places, Record, Table, Value, write};
 
 /// Groups by the values of a coded column.
 pub(crate) struct Coded<'a> {
@@ -138,9 +138,19 @@ impl<'a> Cx<'a> {
         let count = view.len() * columns.len();
         let cells = self.scratch.slice_by(count, |_| cells.next().unwrap_or(Cell::NULL));
         let cells = cells.ok_or_else(|| self.out_of_memory())?;
-        let table = Table { arena: self.document, keys, cells, len: view.len() as u32 };
+        let origin = Some(self.origin(view, paths).ok_or_else(|| self.out_of_memory())?);
+        let table = Table { arena: self.document, keys, cells, len: view.len() as u32, origin };
         let table = self.scratch.one(table).ok_or_else(|| self.out_of_memory())?;
         Ok(Some(Value::Array(Array(Items::Table(table)))))
+    }
+
+    fn origin(&self, view: View<'a>, paths: &[&'a Path]) -> Option<&'a Origin<'a>> {
+        let names = |path: &'a Path| {
+            let mut names = path.names();
+            self.scratch.slice_by(path.keys.len(), |_| names.next().unwrap_or_default())
+        };
+        let paths = paths.iter().map(|path| names(path)).collect::<Option<Vec<_>>>()?;
+        self.scratch.one(Origin { list: view.list, rows: view.rows, paths: self.scratch.slice(&paths)? })
     }
 
     /// The items sorted by a field, from the order of its column. Equal ones stay as they stand.

@@ -91,7 +91,8 @@ impl<'a> Cx<'a> {
             }
             Items::Table(table) => {
                 let width = table.keys.names.len();
-                let table = Table { cells: &table.cells[first * width..end * width], len, ..*table };
+                let cells = &table.cells[first * width..end * width];
+                let table = Table { cells, len, origin: None, ..*table };
                 Items::Table(self.scratch.one(table).ok_or_else(|| self.out_of_memory())?)
             }
             Items::Records(record) => {

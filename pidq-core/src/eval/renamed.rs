@@ -70,7 +70,8 @@ impl<'a> Cx<'a> {
     }
 
     fn table_row(&self, keys: &'a Keys<'a>, cells: Option<&'a [Cell]>) -> Result<Value<'a>> {
-        let table = cells.and_then(|cells| self.scratch.one(Table { arena: self.document, keys, cells, len: 1 }));
+        let table = |cells| Table { arena: self.document, keys, cells, len: 1, origin: None };
+        let table = cells.and_then(|cells| self.scratch.one(table(cells)));
         let table = table.ok_or_else(|| self.out_of_memory())?;
         Ok(Value::Object(Object(Fields::Row(table, 0))))
     }

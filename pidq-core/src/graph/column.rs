@@ -55,6 +55,8 @@ pub(crate) struct Numbers {
     pub values: Box<[f64]>,
     /// Every row has a number.
     pub is_complete: bool,
+    /// Every row has a number or nothing.
+    pub is_pure: bool,
 }
 
 /// The rows as `sort` orders them.
@@ -148,7 +150,9 @@ impl Column {
         self.numbers.get_or_init(|| {
             let values: Box<[f64]> = (0..self.len() as u32).map(|row| number(arena, self.cell(row))).collect();
             let is_complete = !values.iter().any(|value| value.is_nan());
-            Numbers { values, is_complete }
+            let is_nothing = |row: usize| self.cell(row as u32) == Cell::NULL;
+            let is_pure = (0..self.len()).all(|row| !values[row].is_nan() || is_nothing(row));
+            Numbers { values, is_complete, is_pure }
         })
     }
 
@@ -236,6 +240,11 @@ impl Texts {
     pub fn get(&self, row: u32) -> &str {
         let at = row as usize;
         &self.bytes[self.starts[at] as usize..self.starts[at + 1] as usize]
+    }
+
+    /// The texts one after the other, and where each begins; then the end of the last one.
+    pub fn all(&self) -> (&str, &[u32]) {
+        (&self.bytes, &self.starts)
     }
 
     fn size(&self) -> usize {

@@ -1,5 +1,6 @@
 """pidq together with pandas, Polars, pyarrow, NetworkX and what else people have."""
 
+import json
 import math
 from pathlib import Path
 
@@ -101,3 +102,63 @@ def test_graphs_of_networkx_go_out_and_come_back():
     back = pidq.Graph.from_networkx(other)
     assert back.query(".pid_graph.nodes | map(.tag) | sort()") == graph.query(".pid_graph.nodes | map(.tag) | sort()")
     assert pidq.Graph.from_networkx(networkx.path_graph(4)).query("edges() | size()") == 3
+
+
+def test_columns_of_long_lists_are_those_of_their_rows():
+    """Where a document is long, its columns are lent and copied together: with the same types and values."""
+    kinds = {
+        "code": lambda n: ("pump", "valve", "heat exchanger of some length", "")[n % 4],
+        "maybe": lambda n: None if n % 3 else "é",
+        "tag": lambda n: f"P-{n * 7919 % 1000}",
+        "long": lambda n: "x" * (n % 80) + str(n),
+        "whole": lambda n: n * 31 % 977,
+        "real": lambda n: n / 8,
+        "gaps": lambda n: None if n % 5 == 0 else n + 0.5,
+        "few": lambda n: (1, 2.5, None)[n % 3],
+        "flag": lambda n: n % 7 == 0,
+        "mixed": lambda n: (n, "x")[n % 2],
+        "mostly": lambda n: n if n != 700 else "seven hundred",
+        "nested": lambda n: {"n": n},
+        "none": lambda n: None,
+    }
+    rows = [{name: value(n) for name, value in kinds.items() if name != "maybe" or n % 2} for n in range(1000)]
+    graph = pidq.Graph.from_json({"rows": rows, "x": 53.0})
+    fields = ", ".join(f"{name}: .{name}" for name in kinds)
+    chosen = [
+        "",
+        " | filter(.whole > 300)",
+        " | sort(.tag)",
+        ' | sort(.tag, "desc") | filter(.code == "pump")',
+        " | filter(.tag == .tag) | filter(.whole < 40)",
+        " | filter(.flag)",
+    ]
+    for rest in chosen:
+        for objects in ("", f" | map({{{fields}}})", " | pick(.tag, .real, .gaps, .nested.n)"):
+            text = ".rows" + rest + objects
+            expected = graph.query(text)
+            table = graph.run(text).to_arrow()
+            assert table.num_rows == len(expected), text
+            table.validate(full=True)
+            for name in table.column_names:
+                values = [row.get(name) for row in expected]
+                if name in ("mixed", "mostly", "nested"):
+                    is_json = not all(isinstance(value, str) for value in values)
+                    is_json = is_json and not all(isinstance(value, int) for value in values)
+                    values = [json.dumps(value) for value in values] if is_json else values
+                assert table[name].to_pylist() == values, (text, name)
+    whole = graph.run(".rows | map({whole: .whole})").to_arrow()
+    assert str(whole.schema.field("whole").type) == "int64"
+    lexemes = pidq.Graph.from_json("[" + ",".join(f'{{"a": {n}.0}}' for n in range(500)) + "]")
+    assert str(lexemes.run("get()").to_arrow().schema.field("a").type) == "double"
+
+
+def test_columns_that_are_too_large_are_refused():
+    rows = [{"text": "x" * 50 + str(n)} for n in range(1000)]
+    for objects in ("get()", "map({text: .text})", "map({text: .text}) | limit(900)"):
+        result = pidq.Query(objects).run(rows, limits=pidq.Limits(output=1000))
+        try:
+            result.to_arrow()
+        except pidq.LimitError as error:
+            assert error.code == "PQ4003"
+        else:
+            raise AssertionError(objects)
