@@ -63,7 +63,13 @@ class CDrawOptions(Structure):
 class CDiffOptions(Structure):
     """``pidq_diff_options_t``."""
 
-    _fields_ = [("size", c_size_t), ("identity", c_char_p), ("ignore", c_char_p), ("tolerance", c_double)]
+    _fields_ = [
+        ("size", c_size_t),
+        ("identity", c_char_p),
+        ("ignore", c_char_p),
+        ("tolerance", c_double),
+        ("limits", POINTER(CLimits)),
+    ]
 
 
 class CBuilder(Structure):
@@ -102,7 +108,7 @@ _POINTERS: dict[str, Any] = {
     "pidq_graph_export": [c_void_p, c_char_p, POINTER(c_void_p)],
     "pidq_graph_draw": [c_void_p, POINTER(CDrawOptions), POINTER(c_void_p)],
     "pidq_graph_diff": [c_void_p, c_void_p, POINTER(CDiffOptions), POINTER(c_void_p)],
-    "pidq_graph_join": [POINTER(c_void_p), c_size_t, POINTER(c_void_p)],
+    "pidq_graph_join_with": [POINTER(c_void_p), c_size_t, c_void_p, POINTER(c_void_p)],
     "pidq_params_set_json": [c_void_p, c_char_p, c_char_p, c_size_t],
     "pidq_query_parse_with": [c_char_p, c_size_t, c_void_p, POINTER(c_void_p)],
     "pidq_query_from_json": [c_char_p, c_size_t, c_void_p, POINTER(c_void_p)],
@@ -167,7 +173,11 @@ def check(error: Optional[int]) -> None:
 def make(function: Any, *arguments: Any) -> int:
     """Calls a function that writes a handle to its last argument."""
     out = c_void_p()
-    error = function(*arguments, byref(out))
+    return made(function(*arguments, byref(out)), out)
+
+
+def made(error: Optional[int], out: c_void_p) -> int:
+    """The handle that a function has written, unless it returned an error."""
     if error:
         _fail(error)
     handle = out.value

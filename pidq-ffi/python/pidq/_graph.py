@@ -10,8 +10,9 @@ from ctypes import c_void_p
 from typing import Any, Optional, Union
 
 from ._ffi import CDiffOptions, CDrawOptions, Shared, deleter, lib, make, slices, take_buffer, take_files
-from ._limits import Limits
+from ._limits import Cancel, Limits, within
 from ._query import Drawing, Explanation, Query, Result, compiled, save, table_html
+from ._watch import make_interruptibly
 
 _delete_graph = deleter("graph")
 
@@ -150,13 +151,15 @@ class Graph:
         identity: Optional[str] = None,
         ignore: Iterable[str] = (),
         tolerance: float = 0.0,
+        limits: Optional[Limits] = None,
     ) -> dict[str, Any]:
         """What changed from this revision to a newer one."""
         words = (identity.encode() if identity else None, ",".join(ignore).encode())
-        options = CDiffOptions(ctypes.sizeof(CDiffOptions), *words, tolerance)
-        changes: dict[str, Any] = json.loads(
-            take_buffer(make(lib.pidq_graph_diff, self._handle, newer._handle, ctypes.byref(options)))
-        )
+        with within(limits, stop := Cancel()) as given:
+            options = CDiffOptions(ctypes.sizeof(CDiffOptions), *words, tolerance, ctypes.pointer(given))
+            arguments = (self._handle, newer._handle, ctypes.byref(options))
+            text = take_buffer(make_interruptibly(lib.pidq_graph_diff, "buffer", stop, *arguments))
+        changes: dict[str, Any] = json.loads(text)
         return changes
 
     def export(self, format: str, path: Union[str, os.PathLike[str], None] = None) -> dict[str, bytes]:
@@ -208,13 +211,15 @@ class Graph:
 _LISTS = {"nodes": "nodes()", "edges": "edges()"}
 
 
-def join(*sheets: Graph) -> Graph:
+def join(*sheets: Graph, limits: Optional[Limits] = None) -> Graph:
     """Several sheets as one graph, joined at their off-page connectors.
 
     What could not be matched stands in ``.pid_graph.metadata.joined``.
     """
     handles = (c_void_p * len(sheets))(*(sheet._handle for sheet in sheets))
-    return Graph(make(lib.pidq_graph_join, handles, len(sheets)))
+    with within(limits, stop := Cancel()) as given:
+        arguments = (handles, len(sheets), ctypes.byref(given))
+        return Graph(make_interruptibly(lib.pidq_graph_join_with, "graph", stop, *arguments))
 
 
 def query(data: Any, text: Union[str, Query], /, *, limits: Optional[Limits] = None, **params: Any) -> Any:

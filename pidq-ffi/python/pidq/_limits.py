@@ -6,7 +6,7 @@ import ctypes
 import dataclasses
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Optional
 
 from ._ffi import CLimits, deleter, lib
@@ -26,18 +26,38 @@ class Cancel:
     pidq.LimitError: error[PQ4008]: ...
     """
 
-    __slots__ = ("_handle",)
+    __slots__ = ("_fired", "_followers", "_handle")
 
     def __init__(self) -> None:
         self._handle: Optional[int] = lib.pidq_cancel_new()
+        self._followers: list[Cancel] = []
+        self._fired = ""
 
     def fire(self) -> None:
         """Stops the queries that look at it, also those that begin later."""
         lib.pidq_cancel_fire(self._handle)
+        self._fired = "fire"
+        for follower in tuple(self._followers):
+            follower.fire()
 
     def time_out(self) -> None:
         """Stops them because the time is over: they raise ``PQ4005``."""
         lib.pidq_cancel_time_out(self._handle)
+        self._fired = "time_out"
+        for follower in tuple(self._followers):
+            follower.time_out()
+
+    @contextmanager
+    def _followed_by(self, other: Cancel) -> Iterator[None]:
+        """Fires another one together with this one."""
+        self._followers.append(other)
+        # After it was added, so that none is missed.
+        if self._fired:
+            getattr(other, self._fired)()
+        try:
+            yield
+        finally:
+            self._followers.remove(other)
 
     def __del__(self) -> None:
         _delete(self._handle)
@@ -87,24 +107,18 @@ _NUMBERS = ("fuel", "memory", "output", "string", "backtracks", "rows", "paths",
 
 
 @contextmanager
-def within(limits: Optional[Limits]) -> Iterator[Optional[int]]:
-    """The address of ``pidq_limits_t`` for a call; runs the clock if there is one."""
-    if limits is None:
-        yield None
-        return
-    numbers = {field: getattr(limits, field) for field in _NUMBERS}
-    cancel, timer = limits.cancel, None
-    if limits.timeout is not None:
-        # A clock of its own: the cancel that was given may be shared with other queries.
-        clock = Cancel()
-        cancel, timer = clock, threading.Timer(limits.timeout, clock.time_out)
-        timer.daemon = True
-        if limits.cancel is not None:
-            raise ValueError("give either a timeout or a cancel")
-        timer.start()
-    given = CLimits(ctypes.sizeof(CLimits), cancel=cancel._handle if cancel else None, **numbers)
-    try:
-        yield ctypes.addressof(given)
-    finally:
-        if timer is not None:
-            timer.cancel()
+def within(limits: Optional[Limits], stop: Optional[Cancel] = None) -> Iterator[CLimits]:
+    """``pidq_limits_t`` for a call, with a clock if there is one; ``stop`` stops the call too."""
+    asked = Limits() if limits is None else limits
+    numbers = {field: getattr(asked, field) for field in _NUMBERS}
+    with ExitStack() as undo:
+        # One of its own: the cancel that was given may be shared with other queries.
+        looked_at = stop or (Cancel() if asked.timeout is not None else asked.cancel)
+        if asked.cancel is not None and looked_at is not None and looked_at is not asked.cancel:
+            undo.enter_context(asked.cancel._followed_by(looked_at))
+        if asked.timeout is not None and looked_at is not None:
+            clock = threading.Timer(asked.timeout, looked_at.time_out)
+            clock.daemon = True
+            clock.start()
+            undo.callback(clock.cancel)
+        yield CLimits(ctypes.sizeof(CLimits), cancel=looked_at._handle if looked_at else None, **numbers)

@@ -14,8 +14,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Optional, Union
 
 from ._error import QueryWarning
-from ._ffi import Slice, _fail, check, deleter, lib, make, stream_capsule, take_buffer, take_files, value_of
-from ._limits import Limits, within
+from ._ffi import Slice, check, deleter, lib, made, make, stream_capsule, take_buffer, take_files, value_of
+from ._limits import Cancel, Limits, within
+from ._watch import SHORT_AT, cut, make_interruptibly, ran_out
 
 if TYPE_CHECKING:
     from ._graph import Graph
@@ -44,10 +45,11 @@ class Query:
     ['P-101']
     """
 
-    __slots__ = ("_handle",)
+    __slots__ = ("_handle", "_is_long")
 
     def __init__(self, text: Union[str, list[Any]], /, **params: Any) -> None:
         self._handle: Optional[int] = None
+        self._is_long = False
         values = lib.pidq_params_new()
         try:
             for name, value in params.items():
@@ -67,41 +69,49 @@ class Query:
         With ``shared``, lists and objects of the document are the same Python objects each time: many times as fast
         where many rows are given again. Nobody may change them then.
         """
-        with self._result(graph, limits) as result:
-            return value_of(result, graph._shared_objects() if shared and hasattr(graph, "_shared_objects") else None)
+        from ._graph import as_graph
+
+        # Hot: a call on a small graph takes as long as what stands here.
+        graph = as_graph(graph)
+        with _Held(self._ask(graph, limits)) as result:
+            return value_of(result, graph._shared_objects() if shared else None)
 
     def run(self, graph: Union[Graph, Any], /, *, limits: Optional[Limits] = None) -> Result:
         """Asks a graph, and gives a result that can be read in several ways."""
         from ._graph import as_graph
 
-        out, graph = c_void_p(), as_graph(graph)
-        with within(limits) as given:
-            check(_run(self._handle, graph._handle, given, byref(out)))
-        assert out.value is not None
-        return Result(out.value)
+        return Result(self._ask(as_graph(graph), limits))
 
-    def _result(self, graph: Any, limits: Optional[Limits]) -> _Held:
-        from ._graph import as_graph
-
-        # Hot: a call on a small graph takes as long as what stands here.
+    def _ask(self, graph: Graph, limits: Optional[Limits]) -> int:
+        """The handle of a result. Runs short queries at once, and those that turn out to be long once more."""
+        if self._is_long or (limits is not None and limits.timeout is not None):
+            return self._ask_long(graph, limits)
         out = c_void_p()
-        graph = as_graph(graph)
+        may_be_long = True
         if limits is None:
-            error = _run(self._handle, graph._handle, None, byref(out))
+            error = _run(self._handle, graph._handle, SHORT_AT, byref(out))
         else:
             with within(limits) as given:
-                error = _run(self._handle, graph._handle, given, byref(out))
-        if error:
-            _fail(error)
-        return _Held(out.value)
+                may_be_long = cut(given)
+                error = _run(self._handle, graph._handle, byref(given), byref(out))
+        if error and may_be_long and ran_out(error):
+            self._is_long = True
+            return self._ask_long(graph, limits)
+        return made(error, out)
+
+    def _ask_long(self, graph: Graph, limits: Optional[Limits]) -> int:
+        with within(limits, stop := Cancel()) as given:
+            return make_interruptibly(_run, "result", stop, self._handle, graph._handle, byref(given))
 
     def explain(self, graph: Union[Graph, Any], /, *, limits: Optional[Limits] = None) -> Explanation:
         """Runs the query and tells what its calls did."""
         from ._graph import as_graph
 
         graph = as_graph(graph)
-        with within(limits) as given:
-            buffer = make(lib.pidq_query_explain, self._handle, graph._handle, given)
+        with within(limits, stop := Cancel()) as given:
+            buffer = make_interruptibly(
+                lib.pidq_query_explain, "buffer", stop, self._handle, graph._handle, byref(given)
+            )
         return Explanation(json.loads(take_buffer(buffer)))
 
     def check(self, graph: Union[Graph, Any, None] = None, /) -> list[dict[str, Any]]:
