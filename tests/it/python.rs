@@ -145,6 +145,8 @@ fn the_package_does_what_its_tests_and_its_documentation_say() {
     let mut pytest = Command::new(&workshop.python);
     pytest.args(["-m", "pytest", "-q", "-p", "no:cacheprovider", "--doctest-modules", installed.trim()]);
     pytest.arg(format!("--ignore={}/_native", installed.trim())).arg(package().join("tests"));
+    // The service that the client is tested against.
+    pytest.env("PIDQ_COMMAND", env!("CARGO_BIN_EXE_pidq"));
     // Elsewhere: beside its sources Python would take these for the package.
     println!("{}", done(pytest.current_dir(folder())));
 }

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from typing import Any, Callable, NoReturn, Optional
 from urllib.parse import quote
 
@@ -12,6 +13,9 @@ from ._error import Error
 
 #: A token is renewed so many seconds before it ends.
 _EARLY = 30.0
+
+#: Seconds that an answer may take, where nothing else was asked for: more than the service gives a query.
+_PATIENCE = 60.0
 
 Login = Mapping[str, str]
 
@@ -64,6 +68,17 @@ class Answer(dict[str, Any]):
         return result[0] if result else None
 
 
+class Stored(dict[str, Any]):
+    """What the service says of a graph that it stored: ``job_id``, ``change_version``, ``nodes``, ``warnings``."""
+
+    #: Names these bytes: for ``put(..., if_match=...)``.
+    etag: Optional[str]
+
+    def __init__(self, body: Mapping[str, Any], etag: Optional[str]) -> None:
+        super().__init__(body)
+        self.etag = etag
+
+
 class _Session:
     """What both clients share: tokens, and what requests and answers look like."""
 
@@ -100,6 +115,28 @@ class _Session:
 
     def _url(self, job_id: str) -> str:
         return f"{self.base_url}/graph/{quote(job_id, safe='')}"
+
+    def _page(self, prefix: str, cursor: Optional[str]) -> dict[str, Any]:
+        """The request for a page of the list of graphs."""
+        asked = {"prefix": prefix or None, "cursor": cursor}
+        given = {name: value for name, value in asked.items() if value is not None}
+        return {"method": "GET", "url": f"{self.base_url}/graph", "params": given}
+
+    def _put(self, job_id: str, graph: Any, if_match: Optional[str]) -> dict[str, Any]:
+        headers = {"Content-Type": "application/json", **({"If-Match": if_match} if if_match else {})}
+        return {"method": "PUT", "url": self._url(job_id), "content": _body(graph), "headers": headers}
+
+    def _export(self, job_id: str, format: str, query: Optional[str], params: Mapping[str, Any]) -> dict[str, Any]:
+        asked = {"url": self._url(job_id), "params": {"format": format}}
+        if query is None:
+            return {"method": "GET", **asked}
+        return {"method": "POST", **asked, "json": _question(query, params)}
+
+    def _fleet(
+        self, query: str, ids: Optional[Iterable[str]], prefix: str, params: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        jobs = {"prefix": prefix} if ids is None else {"ids": list(ids)}
+        return {"method": "POST", "url": f"{self.base_url}/graph", "json": {**_question(query, params), "jobs": jobs}}
 
 
 def _login(
@@ -138,6 +175,10 @@ def _checked(response: Any) -> Any:
     return response
 
 
+def _stored(response: Any) -> Stored:
+    return Stored(_checked(response).json(), response.headers.get("ETag"))
+
+
 def _answer(response: Any) -> Answer:
     return Answer(_checked(response).json(), response.headers.get("X-Result-Kind", "array"))
 
@@ -164,7 +205,7 @@ class Client(_Session):
         import httpx
 
         super().__init__(base_url, token, _login(username, password, client_id, client_secret, scope))
-        self._http = httpx.Client(**options)
+        self._http = httpx.Client(**{"timeout": _PATIENCE, **options})
         self._lock = threading.Lock()
 
     def query(self, job_id: str, query: str, /, **params: Any) -> Any:
@@ -181,13 +222,48 @@ class Client(_Session):
 
         return Graph.from_json(_checked(self._send("GET", self._url(job_id))).content)
 
-    def put(self, job_id: str, graph: Any, *, if_match: Optional[str] = None) -> dict[str, Any]:
+    def put(self, job_id: str, graph: Any, *, if_match: Optional[str] = None) -> Stored:
         """Stores the graph of a job: JSON as bytes, or Python data. ``if_match`` is the ETag it must still have."""
-        headers = {"Content-Type": "application/json", **({"If-Match": if_match} if if_match else {})}
-        told: dict[str, Any] = _checked(
-            self._send("PUT", self._url(job_id), content=_body(graph), headers=headers)
-        ).json()
-        return told
+        return _stored(self._send(**self._put(job_id, graph, if_match)))
+
+    def export(self, job_id: str, format: str, query: Optional[str] = None, /, **params: Any) -> bytes:
+        """The graph of a job, or what a query gives, in a format such as ``graphml``, ``csv`` or ``svg``."""
+        response = _checked(self._send(**self._export(job_id, format, query, params)))
+        return bytes(response.content)
+
+    def jobs(self, prefix: str = "") -> Iterator[dict[str, Any]]:
+        """The graphs that there are, by job: ``job_id``, ``change_version``, ``nodes``, ``etag`` and more."""
+        cursor = None
+        while True:
+            page = _checked(self._send(**self._page(prefix, cursor))).json()
+            yield from page["graphs"]
+            cursor = page["next"]
+            if cursor is None:
+                return
+
+    def versions(self, job_id: str) -> list[dict[str, Any]]:
+        """The versions of a graph that are kept, newest first."""
+        told = _checked(self._send("GET", self._url(job_id) + "/versions")).json()
+        found: list[dict[str, Any]] = told["versions"]
+        return found
+
+    def query_all(
+        self, query: str, /, *, ids: Optional[Iterable[str]] = None, prefix: str = "", **params: Any
+    ) -> Iterator[dict[str, Any]]:
+        """Asks many graphs: those of ``ids``, or all whose job begins with ``prefix``.
+
+        Gives a row for each as it comes: ``job_id``, ``change_version`` and ``result``, or ``error`` in its place.
+        """
+        response = self._send(**self._fleet(query, ids, prefix, params), stream=True)
+        try:
+            if response.status_code >= 400:
+                response.read()
+                _refuse(response)
+            for line in response.iter_lines():
+                if line.strip():
+                    yield json.loads(line)
+        finally:
+            response.close()
 
     def delete(self, job_id: str) -> None:
         """Deletes the graph of a job."""
@@ -203,19 +279,25 @@ class Client(_Session):
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _send(self, method: str, url: str, **request: Any) -> Any:
+    def _send(self, method: str, url: str, *, stream: bool = False, **request: Any) -> Any:
         headers = request.pop("headers", {})
+
+        def send() -> Any:
+            made = self._http.build_request(method, url, headers=self._headers(headers), **request)
+            return self._http.send(made, stream=stream)
+
         with self._lock:
             if self._needs_token():
                 self._renew()
         used = self._access
-        response = self._http.request(method, url, headers=self._headers(headers), **request)
+        response = send()
         if response.status_code == 401 and self._login is not None:
+            response.close()
             # Revoked, or the service was started anew: once more with a fresh token, which one thread gets for all.
             with self._lock:
                 if self._access == used:
                     self._renew()
-            response = self._http.request(method, url, headers=self._headers(headers), **request)
+            response = send()
         return response
 
     def _renew(self) -> None:
@@ -245,7 +327,7 @@ class AsyncClient(_Session):
         import httpx
 
         super().__init__(base_url, token, _login(username, password, client_id, client_secret, scope))
-        self._http = httpx.AsyncClient(**options)
+        self._http = httpx.AsyncClient(**{"timeout": _PATIENCE, **options})
         self._renewing: Any = None
 
     async def query(self, job_id: str, query: str, /, **params: Any) -> Any:
@@ -262,12 +344,49 @@ class AsyncClient(_Session):
 
         return Graph.from_json(_checked(await self._send("GET", self._url(job_id))).content)
 
-    async def put(self, job_id: str, graph: Any, *, if_match: Optional[str] = None) -> dict[str, Any]:
+    async def put(self, job_id: str, graph: Any, *, if_match: Optional[str] = None) -> Stored:
         """Stores the graph of a job: JSON as bytes, or Python data. ``if_match`` is the ETag it must still have."""
-        headers = {"Content-Type": "application/json", **({"If-Match": if_match} if if_match else {})}
-        response = await self._send("PUT", self._url(job_id), content=_body(graph), headers=headers)
-        told: dict[str, Any] = _checked(response).json()
-        return told
+        return _stored(await self._send(**self._put(job_id, graph, if_match)))
+
+    async def export(self, job_id: str, format: str, query: Optional[str] = None, /, **params: Any) -> bytes:
+        """The graph of a job, or what a query gives, in a format such as ``graphml``, ``csv`` or ``svg``."""
+        response = _checked(await self._send(**self._export(job_id, format, query, params)))
+        return bytes(response.content)
+
+    async def jobs(self, prefix: str = "") -> AsyncIterator[dict[str, Any]]:
+        """The graphs that there are, by job: ``job_id``, ``change_version``, ``nodes``, ``etag`` and more."""
+        cursor = None
+        while True:
+            page = _checked(await self._send(**self._page(prefix, cursor))).json()
+            for entry in page["graphs"]:
+                yield entry
+            cursor = page["next"]
+            if cursor is None:
+                return
+
+    async def versions(self, job_id: str) -> list[dict[str, Any]]:
+        """The versions of a graph that are kept, newest first."""
+        told = _checked(await self._send("GET", self._url(job_id) + "/versions")).json()
+        found: list[dict[str, Any]] = told["versions"]
+        return found
+
+    async def query_all(
+        self, query: str, /, *, ids: Optional[Iterable[str]] = None, prefix: str = "", **params: Any
+    ) -> AsyncIterator[dict[str, Any]]:
+        """Asks many graphs: those of ``ids``, or all whose job begins with ``prefix``.
+
+        Gives a row for each as it comes: ``job_id``, ``change_version`` and ``result``, or ``error`` in its place.
+        """
+        response = await self._send(**self._fleet(query, ids, prefix, params), stream=True)
+        try:
+            if response.status_code >= 400:
+                await response.aread()
+                _refuse(response)
+            async for line in response.aiter_lines():
+                if line.strip():
+                    yield json.loads(line)
+        finally:
+            await response.aclose()
 
     async def delete(self, job_id: str) -> None:
         """Deletes the graph of a job."""
@@ -283,14 +402,20 @@ class AsyncClient(_Session):
     async def __aexit__(self, *_: object) -> None:
         await self.close()
 
-    async def _send(self, method: str, url: str, **request: Any) -> Any:
+    async def _send(self, method: str, url: str, *, stream: bool = False, **request: Any) -> Any:
         headers = request.pop("headers", {})
+
+        async def send() -> Any:
+            made = self._http.build_request(method, url, headers=self._headers(headers), **request)
+            return await self._http.send(made, stream=stream)
+
         await self._with_token(self._needs_token)
         used = self._access
-        response = await self._http.request(method, url, headers=self._headers(headers), **request)
+        response = await send()
         if response.status_code == 401 and self._login is not None:
+            await response.aclose()
             await self._with_token(lambda: self._access == used)
-            response = await self._http.request(method, url, headers=self._headers(headers), **request)
+            response = await send()
         return response
 
     async def _with_token(self, is_needed: Callable[[], bool]) -> None:
@@ -312,6 +437,4 @@ class AsyncClient(_Session):
 
 
 def _body(graph: Any) -> bytes:
-    import json
-
     return bytes(graph) if isinstance(graph, (bytes, bytearray, memoryview)) else json.dumps(graph).encode()
