@@ -8,7 +8,12 @@ if ! test -x "$python"; then
     echo "left out: the comparison in Python needs its peers (benches/compare/setup.sh)" >&2
     exit 0
 fi
-cargo run --quiet --release --manifest-path ../../Cargo.toml -p pidq-ffi --example calls
+manifest=../../Cargo.toml
+cargo run --quiet --release --manifest-path "$manifest" -p pidq-ffi --example calls
+# Plain Rust, which the JSON is compared with.
+cargo build --quiet --release --manifest-path "$manifest" -p pidq-ffi --example lines
+PIDQ_LINES="${CARGO_TARGET_DIR:-../../target}/release/examples/lines"
+export PIDQ_LINES
 "$python" -m pip install --quiet --force-reinstall --no-deps ../../pidq-ffi/python
 for drawing in data/plant_10000.json data/plant_100000.json; do
     test -f "$drawing" && "$python" python.py "$drawing"

@@ -32,6 +32,8 @@ _HERE = os.path.dirname(__file__)
 
 #: Rows that a notebook shows.
 _SHOWN = 20
+#: Bytes that are copied sooner than lent: a type for so many takes Python longer.
+_SHORT = 1 << 16
 #: ``[]``: nothing to warn about.
 _NOTHING = 2
 
@@ -225,10 +227,12 @@ class Result:
         return bytes(text.bytes())
 
     def json_view(self) -> memoryview:
-        """The result as JSON in UTF-8, without a copy. The view holds on to the result."""
+        """The result as JSON in UTF-8, without a copy where it is long. The view holds on to the result."""
         text = lib.pidq_result_json(self._held())
         if not text.data:
             check(lib.pidq_result_write(self._held(), _ignore, None))
+        if text.len <= _SHORT:
+            return memoryview(text.bytes())
         kind: Any = type("_Json", (ctypes.c_char * text.len,), {})
         lent = kind.from_address(text.data)
         lent._result = self

@@ -1,0 +1,27 @@
+//! Plain Rust beside the other languages: asks a drawing what each line of input says, and prints the bytes of the answer.
+//!
+//!     lines DRAWING
+//!
+//! A line is how often, and a query. Whoever compares reads the time of this process.
+
+use std::io::{BufRead, stdin};
+
+use pidq_core::{Graph, Limits, Query, Scratch};
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let path = std::env::args().nth(1).ok_or("which drawing?")?;
+    let graph = Graph::from_json(std::fs::read(path)?)?;
+    let (mut scratch, mut out) = (Scratch::new(), Vec::new());
+    for line in stdin().lock().lines() {
+        let line = line?;
+        let (times, text) = line.split_once(' ').ok_or("how often?")?;
+        let query = Query::parse(text)?;
+        for _ in 0..times.parse()? {
+            scratch.reset();
+            out.clear();
+            query.run(&graph, &scratch, Limits::default())?.write_json(&mut out)?;
+        }
+        println!("{}", out.len());
+    }
+    Ok(())
+}
