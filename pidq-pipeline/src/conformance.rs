@@ -108,7 +108,7 @@ fn bm25(case: &Value) -> Result<Value, String> {
     }
     let weights = Weights { k1: number(case, "k1")?, b: number(case, "b")? };
     let question = case.get("query").unwrap_or(&Value::Null);
-    Ok(json!({"scores": postings.scores(words(question), weights)}))
+    Ok(json!({"scores": postings.scores(words(question), weights).of}))
 }
 
 fn fused(case: &Value) -> Result<Value, String> {

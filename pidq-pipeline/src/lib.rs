@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod analyser;
 pub mod conformance;
 pub mod keys;
 pub mod license;
