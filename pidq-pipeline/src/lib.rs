@@ -8,6 +8,10 @@ pub mod keys;
 pub mod license;
 pub mod ranking;
 pub mod records;
+pub mod embedding;
+pub mod eval;
+pub mod ranking;
+pub mod search;
 pub mod splitter;
 pub mod store;
 
