@@ -5,6 +5,7 @@
 mod fold;
 mod identifiers;
 mod numbers;
+mod stop;
 mod tags;
 mod words;
 
@@ -31,5 +32,6 @@ pub fn terms(text: &str) -> Vec<String> {
         rest = &rest[chain.len()..];
     }
     words::runs(&pieces, &mut terms);
+    terms.retain(|term| !stop::is_stop_word(term));
     terms
 }

@@ -42,11 +42,10 @@ pub fn tags(text: &str) -> Vec<Tag> {
             continue;
         }
         let name = letters.name(at);
-        let end = name.last().map_or(at + 1, |part| part.end);
-        at = letters.spaced(&name, &mut tags).unwrap_or_else(|| {
-            letters.written(&name, &mut tags);
-            end
-        });
+        at = match letters.spaced(&name, &mut tags) {
+            Some(end) => end,
+            None => letters.written(&name, &mut tags),
+        };
     }
     tags
 }
@@ -105,21 +104,27 @@ impl Letters {
         self.is_word(next).then_some(next)
     }
 
-    /// Takes a name as it is written, if it is a tag, with the others of `P-101A/B`.
-    fn written(&self, parts: &[Range<usize>], tags: &mut Vec<Tag>) {
+    /// Takes a name as it is written, if it is a tag, with the others of `P-101A/B`, and tells where they end.
+    fn written(&self, parts: &[Range<usize>], tags: &mut Vec<Tag>) -> usize {
         let words: Vec<String> = parts.iter().map(|part| self.text(part)).collect();
-        let Some(name) = usual(&words) else { return };
-        let span = parts[0].start..parts[parts.len() - 1].end;
-        self.push(name.clone(), span.clone(), tags);
-        self.others(&name, span.end, tags);
+        let end = parts[parts.len() - 1].end;
+        let Some(name) = usual(&words) else { return end };
+        self.push(name.clone(), parts[0].start..end, tags);
+        self.others(&name, end, tags)
     }
 
-    fn others(&self, name: &str, mut end: usize, tags: &mut Vec<Tag>) {
-        let Some(stem) = name.strip_suffix(|c: char| c.is_ascii_uppercase()) else { return };
-        while self.at(end) == '/' && self.at(end + 1).is_ascii_uppercase() && !self.is_word(end + 2) {
+    fn others(&self, name: &str, mut end: usize, tags: &mut Vec<Tag>) -> usize {
+        let Some(stem) = name.strip_suffix(|c: char| c.is_ascii_uppercase()) else { return end };
+        while self.at(end) == '/' && self.at(end + 1).is_ascii_uppercase() && !self.goes_on(end + 2) {
             self.push(format!("{stem}{}", self.at(end + 1)), end + 1..end + 2, tags);
             end += 2;
         }
+        end
+    }
+
+    /// Whether what ends before `at` is the beginning of a longer name.
+    fn goes_on(&self, at: usize) -> bool {
+        self.is_word(at) || self.joined(at).is_some()
     }
 
     /// Takes `PSV 2015 A`, and tells where it ends.
