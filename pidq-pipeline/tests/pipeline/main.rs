@@ -10,3 +10,5 @@ mod corpora;
 mod databases;
 mod jobs;
 mod platform;
+mod eval;
+mod search;

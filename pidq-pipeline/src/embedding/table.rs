@@ -1,0 +1,160 @@
+//! Models that are a table of words, in the format of model2vec: a folder with `model.safetensors` and
+//! `tokenizer.json`. A text is the weighted mean of its words' vectors, with length 1.
+
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+use safetensors::tensor::TensorView;
+use safetensors::{Dtype, SafeTensors};
+use tokenizers::Tokenizer;
+
+use super::{Embedder, Error, Model, Place, normalize};
+
+/// The row.
+pub const STATIC: Model = Model {
+    name: "static",
+    dimensions: None,
+    summary: "a table of words from a folder, as model2vec makes them; `static:NAME` takes the folder NAME",
+    weight: 1.0,
+    open: |place| Ok(Arc::new(Table::open(&folder(place)?)?)),
+};
+
+/// What of a text is looked at, as model2vec does.
+const TOKENS: usize = 512;
+
+fn folder(place: &Place<'_>) -> Result<PathBuf, Error> {
+    let folder = place.folder.ok_or_else(|| Error::unavailable("no folder of models is configured"))?;
+    let mut parts = Path::new(place.name).components();
+    match (parts.next(), parts.next()) {
+        (None, _) => Ok(folder.clone()),
+        // A name that leads out of the folder is no name.
+        (Some(Component::Normal(name)), None) => Ok(folder.join(name)),
+        _ => Err(Error::unavailable("the name of a model must be the name of a folder")),
+    }
+}
+
+struct Table {
+    tokenizer: Tokenizer,
+    /// The token that stands for what the tokenizer does not know.
+    unknown: Option<u32>,
+    dimensions: usize,
+    rows: Vec<f32>,
+    /// How much each token counts; empty if all count 1.
+    weights: Vec<f32>,
+    /// The row of each token; empty if it is the token's number.
+    mapping: Vec<u32>,
+}
+
+impl Table {
+    fn open(folder: &Path) -> Result<Self, Error> {
+        let tokenizer =
+            Tokenizer::from_file(folder.join("tokenizer.json")).map_err(|error| broken("tokenizer.json", error))?;
+        let bytes = fs::read(folder.join("model.safetensors")).map_err(|error| broken("model.safetensors", error))?;
+        let tensors = SafeTensors::deserialize(&bytes).map_err(|error| broken("model.safetensors", error))?;
+        Table::of(tokenizer, &tensors)
+    }
+
+    fn of(tokenizer: Tokenizer, tensors: &SafeTensors<'_>) -> Result<Self, Error> {
+        let embeddings = tensors.tensor("embeddings").map_err(|error| broken("embeddings", error))?;
+        let &[_, dimensions] = embeddings.shape() else { return Err(broken("embeddings", "not a table")) };
+        let optional = |name: &str| tensors.tensor(name).ok().map_or(Ok(Vec::new()), |tensor| numbers(name, &tensor));
+        let weights = optional("weights")?.into_iter().map(|x| x as f32).collect();
+        let mapping = optional("mapping")?.into_iter().map(|x| x as u32).collect();
+        let rows: Vec<f32> = numbers("embeddings", &embeddings)?.into_iter().map(|x| x as f32).collect();
+        if dimensions == 0 || rows.is_empty() || rows.iter().any(|x| !x.is_finite()) {
+            return Err(broken("embeddings", "not a table of numbers"));
+        }
+        Ok(Table { unknown: unknown(&tokenizer), tokenizer, dimensions, rows, weights, mapping })
+    }
+
+    fn embed(&self, text: &str) -> Result<Vec<f32>, Error> {
+        let encoding = self.tokenizer.encode_fast(text, false).map_err(|error| broken("tokenizer.json", error))?;
+        let known = encoding.get_ids().iter().copied().filter(|token| Some(*token) != self.unknown);
+        let mut sums = vec![0.0f64; self.dimensions];
+        for token in known.take(TOKENS) {
+            self.add(token, &mut sums);
+        }
+        let mut vector: Vec<f32> = sums.into_iter().map(|sum| sum as f32).collect();
+        normalize(&mut vector);
+        Ok(vector)
+    }
+
+    /// A mean with length 1 is a sum with length 1.
+    fn add(&self, token: u32, sums: &mut [f64]) {
+        let weight = self.weights.get(token as usize).copied().unwrap_or(1.0);
+        let row = self.mapping.get(token as usize).copied().unwrap_or(token) as usize;
+        if let Some(row) = self.rows.chunks_exact(self.dimensions).nth(row) {
+            sums.iter_mut().zip(row).for_each(|(sum, x)| *sum += f64::from(weight) * f64::from(*x));
+        }
+    }
+}
+
+impl Embedder for Table {
+    fn dimensions(&self) -> usize {
+        self.dimensions
+    }
+
+    fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, Error> {
+        texts.iter().map(|text| Table::embed(self, text)).collect()
+    }
+}
+
+fn unknown(tokenizer: &Tokenizer) -> Option<u32> {
+    use tokenizers::models::ModelWrapper;
+    match tokenizer.get_model() {
+        ModelWrapper::WordPiece(model) => tokenizer.token_to_id(&model.unk_token),
+        ModelWrapper::WordLevel(model) => tokenizer.token_to_id(&model.unk_token),
+        ModelWrapper::BPE(model) => tokenizer.token_to_id(model.unk_token.as_ref()?),
+        ModelWrapper::Unigram(_) => tokenizer.token_to_id("<unk>"),
+    }
+}
+
+fn numbers(name: &str, tensor: &TensorView<'_>) -> Result<Vec<f64>, Error> {
+    let data = tensor.data();
+    match tensor.dtype() {
+        Dtype::F64 => Ok(data.as_chunks().0.iter().map(|x| f64::from_le_bytes(*x)).collect()),
+        Dtype::F32 => Ok(data.as_chunks().0.iter().map(|x| f64::from(f32::from_le_bytes(*x))).collect()),
+        Dtype::F16 => Ok(data.as_chunks().0.iter().map(|x| half(u16::from_le_bytes(*x))).collect()),
+        Dtype::I64 => Ok(data.as_chunks().0.iter().map(|x| i64::from_le_bytes(*x) as f64).collect()),
+        Dtype::I32 => Ok(data.as_chunks().0.iter().map(|x| f64::from(i32::from_le_bytes(*x))).collect()),
+        Dtype::I8 => Ok(data.iter().map(|x| f64::from(*x as i8)).collect()),
+        other => Err(broken(name, format!("numbers of the type {other:?} are not read"))),
+    }
+}
+
+/// A number of half precision (IEEE 754 binary16).
+fn half(bits: u16) -> f64 {
+    let sign = if bits >> 15 == 0 { 1.0 } else { -1.0 };
+    let (exponent, fraction) = (i32::from(bits >> 10 & 0x1f), f64::from(bits & 0x3ff));
+    match exponent {
+        0 => sign * fraction * 2f64.powi(-24),
+        31 => f64::NAN,
+        _ => sign * (1.0 + fraction / 1024.0) * 2f64.powi(exponent - 15),
+    }
+}
+
+fn broken(part: &str, detail: impl std::fmt::Display) -> Error {
+    Error::unavailable(format!("the model's {part}: {detail}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn half_precision() {
+        assert_eq!([0x3c00, 0xc000, 0x3555, 0x0001, 0x7bff].map(half)[..2], [1.0, -2.0]);
+        assert!((half(0x3555) - 0.333_251_953_125).abs() < 1e-12);
+        assert_eq!((half(0x0001), half(0x7bff)), (2f64.powi(-24), 65504.0));
+    }
+
+    #[test]
+    fn a_name_does_not_lead_out_of_the_folder() {
+        let places = PathBuf::from("models");
+        let at = |name| folder(&Place { name, folder: Some(&places), remote: None });
+        assert_eq!(at("small"), Ok(PathBuf::from("models/small")));
+        assert_eq!(at(""), Ok(places.clone()));
+        assert!(["..", "/etc", "a/b", "../a"].iter().all(|name| at(name).is_err()));
+    }
+}

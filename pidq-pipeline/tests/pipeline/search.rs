@@ -1,0 +1,331 @@
+//! What a partition finds.
+
+use pidq_pipeline::embedding::{self, Error, Places, from_blob, normalize, to_blob};
+use pidq_pipeline::search::{Chunk, Document, Filter, Hit, Mode, Partition, Question, context};
+use proptest::prelude::*;
+use serde_json::{Map, Value, json};
+
+/// A document with a chunk for each text, without vectors.
+fn document(id: &str, texts: &[&str]) -> Document {
+    let mut end = 0;
+    let chunk = |(index, text): (u32, &&str)| {
+        let start = end;
+        end += text.len() + 1;
+        let span = Some(start..start + text.len());
+        let (id, text) = (format!("{id}.{index}"), (*text).to_owned());
+        Chunk { id, index, span, context: String::new(), text, vector: Vec::new() }
+    };
+    Document { id: id.to_owned(), metadata: Map::new(), chunks: (0..).zip(texts).map(chunk).collect() }
+}
+
+fn embedded(mut document: Document) -> Document {
+    for chunk in &mut document.chunks {
+        chunk.vector = vector(&chunk.indexed());
+    }
+    document
+}
+
+fn vector(text: &str) -> Vec<f32> {
+    embedding::open("hash-512", &Places::default()).unwrap().embed(&[text.to_owned()]).unwrap().remove(0)
+}
+
+fn partition(documents: impl IntoIterator<Item = Document>) -> Partition {
+    let mut partition = Partition::new(0);
+    documents.into_iter().for_each(|document| partition.put(document).unwrap());
+    partition
+}
+
+fn question(text: &str) -> Question<'_> {
+    Question { text, vector: None, mode: Mode::Hybrid, weight: 0.3, top: 8, min_score: 0.0, filter: None }
+}
+
+fn ids<'h>(hits: &'h [Hit<'_>]) -> Vec<&'h str> {
+    hits.iter().map(|hit| hit.best.id.as_str()).collect()
+}
+
+/// Everything that an answer says, bits of scores included.
+fn told(partition: &Partition, text: &str, mode: Mode) -> Vec<(String, String, [u64; 3])> {
+    let vector = vector(text);
+    let hits = partition.search(&Question { vector: Some(&vector), mode, top: 5, ..question(text) });
+    let bits = |hit: &Hit<'_>| [hit.score, hit.sparse, hit.dense].map(f64::to_bits);
+    hits.iter().map(|hit| (hit.best.id.clone(), hit.text(), bits(hit))).collect()
+}
+
+#[test]
+fn an_empty_partition_answers_nothing() {
+    assert!(Partition::new(512).search(&question("valve")).is_empty());
+    assert!(partition([document("a", &[])]).search(&question("valve")).is_empty());
+    assert!(partition([document("a", &["valve"])]).search(&question("")).is_empty());
+    assert!(partition([document("a", &["valve"])]).search(&Question { top: 0, ..question("valve") }).is_empty());
+}
+
+#[test]
+fn a_tag_is_found_however_it_is_written() {
+    let partition = partition([
+        document("a", &["PSV-2015A is set at 38.5 barg"]),
+        document("b", &["PSV-2015B is set at 40.4 barg"]),
+        document("c", &["PSV-2021 is set at 42 barg"]),
+    ]);
+    for text in ["psv-2015b", "PSV2015B", "PSV 2015 B", "psv 2015b", "PSV-2015-B", "40,40 barg"] {
+        assert_eq!(ids(&partition.search(&question(text)))[0], "b.0", "{text}");
+    }
+}
+
+#[test]
+fn a_chunk_is_found_by_its_headings_but_does_not_show_them() {
+    let mut document = document("a", &["set at 38.5 barg"]);
+    document.chunks[0].context = context("V-201 datasheet", ["Relief", " "]);
+    let partition = partition([document]);
+    let hits = partition.search(&question("relief of V-201"));
+    assert_eq!(
+        (hits[0].text().as_str(), hits[0].best.context.as_str()),
+        ("set at 38.5 barg", "V-201 datasheet › Relief")
+    );
+}
+
+#[test]
+fn neighbours_are_one_passage() {
+    let partition = partition([document("a", &["valve one", "valve two", "pump", "valve four"])]);
+    let hits = partition.search(&question("valve"));
+    let passages: Vec<_> = hits.iter().map(|hit| (hit.text(), hit.span())).collect();
+    assert_eq!(passages, [("valve one\nvalve two".to_owned(), Some(0..19)), ("valve four".to_owned(), Some(25..35))]);
+}
+
+#[test]
+fn what_chunks_share_is_told_once() {
+    let mut document = document("a", &["open the valve", "the valve slowly"]);
+    document.chunks[1].span = Some(5..21);
+    let partition = partition([document]);
+    let hits = partition.search(&question("valve"));
+    assert_eq!((hits[0].text().as_str(), hits[0].span()), ("open the valve slowly", Some(0..21)));
+}
+
+#[test]
+fn the_same_text_is_told_once_but_not_another_tag() {
+    let text = "The valve must lift within three percent of its set pressure and close again at ninety percent";
+    let mut partition = Partition::new(512);
+    for (id, tag) in [("a", "PSV-2015A"), ("b", "PSV-2015A"), ("c", "PSV-2015B")] {
+        partition.put(embedded(document(id, &[&format!("{text}: {tag}. {text}. {text}")]))).unwrap();
+    }
+    assert_eq!(ids(&partition.search(&question("set pressure"))), ["a.0", "c.0"]);
+}
+
+#[test]
+fn equals_are_in_the_order_of_their_names() {
+    let texts = ["valve", "x1", "x2", "x3", "x4", "valve"];
+    let partition = partition(["c", "a", "b"].map(|id| document(id, &texts)));
+    assert_eq!(ids(&partition.search(&question("valve"))), ["a.0", "a.5", "b.0", "b.5", "c.0", "c.5"]);
+}
+
+#[test]
+fn a_filter_is_asked_before_the_ranking() {
+    let documents = (0..200).map(|at| {
+        let metadata = json!({"unit": at % 100}).as_object().unwrap().clone();
+        embedded(Document { metadata, ..document(&format!("{at:03}"), &["isolate the valve"]) })
+    });
+    let mut partition = Partition::new(512);
+    documents.for_each(|document| partition.put(document).unwrap());
+    let filter = Filter::parse(&json!({"unit": {"in": [99]}})).unwrap();
+    for mode in [Mode::Sparse, Mode::Dense, Mode::Hybrid] {
+        let vector = vector("valve");
+        let question = Question { filter: Some(&filter), vector: Some(&vector), mode, ..question("valve") };
+        let found: Vec<_> =
+            partition.rank(&question, 10).iter().map(|ranked| partition.ranked(ranked).0.to_owned()).collect();
+        assert_eq!(found, ["099", "199"], "{mode:?}");
+    }
+}
+
+#[test]
+fn a_score_is_a_share_and_can_be_asked_for() {
+    let partition = partition([document("a", &["relief valve"]), document("b", &["valve"]), document("c", &["pump"])]);
+    let hits = partition.search(&question("relief valve"));
+    assert!(hits.windows(2).all(|pair| pair[0].score >= pair[1].score));
+    assert!(hits.iter().all(|hit| hit.score > 0.0 && hit.score <= 1.0));
+    let least = hits[0].score;
+    assert_eq!(ids(&partition.search(&Question { min_score: least, ..question("relief valve") })), ["a.0"]);
+    assert!(partition.search(&Question { min_score: 1.0, ..question("relief valve") }).is_empty());
+}
+
+#[test]
+fn without_vectors_words_are_searched() {
+    let partition = partition([document("a", &["valve"])]);
+    assert_eq!(ids(&partition.search(&question("valve"))), ["a.0"]);
+    assert!(partition.search(&Question { mode: Mode::Dense, ..question("valve") }).is_empty());
+}
+
+#[test]
+fn a_vector_of_another_length_is_refused_and_changes_nothing() {
+    let mut partition = Partition::new(512);
+    partition.put(embedded(document("a", &["valve"]))).unwrap();
+    let refused = partition.put(document("a", &["pump"]));
+    assert_eq!(refused, Err(Error::Dimensions { expected: 512, found: 0 }));
+    assert_eq!(ids(&partition.search(&question("valve"))), ["a.0"]);
+}
+
+#[test]
+fn a_removed_document_comes_back_as_it_was() {
+    let given = embedded(document("a", &["open valve", "close valve"]));
+    let mut partition = Partition::new(512);
+    partition.put(given.clone()).unwrap();
+    assert_eq!(partition.remove("a"), Some(given));
+    assert_eq!((partition.remove("a"), partition.len()), (None, 0));
+    assert!(partition.search(&question("valve")).is_empty());
+}
+
+#[test]
+fn metadata_can_change() {
+    let mut partition = partition([document("a", &["valve"])]);
+    let filter = Filter::parse(&json!({"unit": 20})).unwrap();
+    let asked = Question { filter: Some(&filter), ..question("valve") };
+    assert!(partition.search(&asked).is_empty());
+    assert!(partition.set_metadata("a", json!({"unit": 20}).as_object().unwrap().clone()));
+    assert_eq!(partition.search(&asked).len(), 1);
+    assert!(!partition.set_metadata("b", Map::new()));
+}
+
+const WORDS: &[&str] =
+    &["valve", "pump", "PSV-2015A", "PSV-2015B", "set", "38.5 barg", "isolate", "isolation", "drain", "V-201", "open"];
+
+fn texts() -> impl Strategy<Value = Vec<String>> {
+    let text = prop::collection::vec(prop::sample::select(WORDS), 0..6).prop_map(|words| words.join(" "));
+    prop::collection::vec(text, 1..4)
+}
+
+/// Documents with names of their own.
+fn documents() -> impl Strategy<Value = Vec<Document>> {
+    let named = |(at, texts): (usize, Vec<String>)| {
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        embedded(document(&format!("d{at:02}"), &texts))
+    };
+    prop::collection::vec(texts(), 1..6).prop_map(move |all| all.into_iter().enumerate().map(named).collect())
+}
+
+fn asked() -> impl Strategy<Value = String> {
+    prop::collection::vec(prop::sample::select(WORDS), 1..4).prop_map(|words| words.join(" "))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 16, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn answers_depend_on_what_is_held_alone(
+        kept in documents(),
+        others in documents(),
+        text in asked(),
+        order in any::<u64>(),
+    ) {
+        let mut plain = Partition::new(512);
+        kept.iter().cloned().for_each(|document| plain.put(document).unwrap());
+        // The same documents in another order, after others that came and went, and one put twice.
+        let mut lived = Partition::new(512);
+        for document in &others {
+            lived.put(Document { id: format!("x{}", document.id), ..document.clone() }).unwrap();
+        }
+        let mut kept_in_order: Vec<_> = kept.iter().enumerate().collect();
+        kept_in_order.sort_by_key(|(at, _)| (*at as u64 + 1).wrapping_mul(order | 1));
+        kept_in_order.iter().for_each(|(_, document)| lived.put((*document).clone()).unwrap());
+        others.iter().for_each(|document| drop(lived.remove(&format!("x{}", document.id))));
+        lived.put(kept[0].clone()).unwrap();
+        for mode in [Mode::Sparse, Mode::Dense, Mode::Hybrid] {
+            prop_assert_eq!(told(&plain, &text, mode), told(&lived, &text, mode));
+        }
+        prop_assert_eq!(plain.to_bytes(), lived.to_bytes());
+    }
+
+    #[test]
+    fn a_snapshot_answers_as_the_partition(kept in documents(), text in asked()) {
+        let mut partition = Partition::new(512);
+        kept.into_iter().for_each(|document| partition.put(document).unwrap());
+        let bytes = partition.to_bytes();
+        let read = Partition::from_bytes(&bytes).unwrap();
+        for mode in [Mode::Sparse, Mode::Dense, Mode::Hybrid] {
+            prop_assert_eq!(told(&partition, &text, mode), told(&read, &text, mode));
+        }
+        prop_assert_eq!(read.to_bytes(), bytes);
+    }
+
+    #[test]
+    fn a_broken_snapshot_is_refused(texts in texts(), at in any::<prop::sample::Index>(), flip in 1..=255u8) {
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let mut bytes = partition([document("a", &texts)]).to_bytes();
+        prop_assert!(Partition::from_bytes(&bytes[..at.index(bytes.len())]).is_none());
+        let at = at.index(bytes.len());
+        bytes[at] ^= flip;
+        prop_assert!(Partition::from_bytes(&bytes).is_none());
+    }
+
+    #[test]
+    fn blobs_keep_every_bit(vector in prop::collection::vec(-1e6f32..1e6, 0..20)) {
+        prop_assert_eq!(from_blob(&to_blob(&vector)), Some(vector));
+    }
+}
+
+#[test]
+fn a_blob_that_is_not_whole_numbers_is_refused() {
+    assert_eq!(from_blob(&[0, 0, 0]), None);
+    assert_eq!(from_blob(&to_blob(&[f32::NAN])), None);
+}
+
+/// Numbers that look random and are the same every time.
+fn noise(state: &mut u64) -> f32 {
+    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+    (*state >> 40) as f32 / (1u64 << 24) as f32 - 0.5
+}
+
+/// Vectors around centres, as those of texts are.
+fn clustered(count: usize, dimensions: usize, state: &mut u64) -> Vec<Vec<f32>> {
+    let centres: Vec<Vec<f32>> = (0..30).map(|_| (0..dimensions).map(|_| noise(state)).collect()).collect();
+    let near = |at: usize| {
+        let mut vector: Vec<f32> = centres[at % 30].iter().map(|x| x + 0.6 * noise(state)).collect();
+        normalize(&mut vector);
+        vector
+    };
+    (0..count).map(near).collect()
+}
+
+#[test]
+fn the_coarse_look_loses_nothing() {
+    let mut state = 7;
+    let vectors = clustered(3100, 96, &mut state);
+    let (asked, held) = vectors.split_at(100);
+    let mut partition = Partition::new(96);
+    for (at, vector) in held.iter().enumerate() {
+        let mut document = document(&format!("{at:04}"), &["x"]);
+        document.chunks[0].vector.clone_from(vector);
+        partition.put(document).unwrap();
+    }
+    let mut hits = 0;
+    for vector in asked {
+        let question = Question { vector: Some(vector), mode: Mode::Dense, ..question("") };
+        let found: Vec<_> =
+            partition.rank(&question, 10).iter().map(|r| partition.ranked(r).0.parse().unwrap()).collect();
+        hits += exactly(held, vector, 10).iter().filter(|at| found.contains(*at)).count();
+    }
+    assert!(hits >= 995, "{hits} of 1000");
+}
+
+fn exactly(held: &[Vec<f32>], vector: &[f32], most: usize) -> Vec<usize> {
+    let dot = |at: usize| held[at].iter().zip(vector).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum::<f64>();
+    let mut all: Vec<usize> = (0..held.len()).collect();
+    all.sort_by(|a, b| dot(*b).total_cmp(&dot(*a)));
+    all.truncate(most);
+    all
+}
+
+#[test]
+fn many_removals_leave_the_rest_whole() {
+    let mut partition = Partition::new(0);
+    (0..3000).for_each(|at| partition.put(document(&format!("{at}"), &[&format!("valve number{at}")])).unwrap());
+    (0..2900).for_each(|at| drop(partition.remove(&format!("{at}"))));
+    assert_eq!(partition.len(), 100);
+    assert_eq!(ids(&partition.search(&question("number2950")))[0], "2950.0");
+    assert!(partition.search(&question("7")).is_empty());
+}
+
+#[test]
+fn an_unused_value_of_metadata_does_not_matter() {
+    let metadata: Map<String, Value> = json!({"a": {"b": [1, null]}}).as_object().unwrap().clone();
+    let partition = partition([Document { metadata: metadata.clone(), ..document("a", &["valve"]) }]);
+    let read = Partition::from_bytes(&partition.to_bytes()).unwrap();
+    assert_eq!(read.search(&question("valve"))[0].metadata, &metadata);
+}
