@@ -6,6 +6,7 @@ pub mod analyser;
 pub mod conformance;
 pub mod keys;
 pub mod license;
+pub mod extract;
 pub mod ranking;
 pub mod records;
 pub mod embedding;

@@ -12,3 +12,4 @@ mod jobs;
 mod platform;
 mod eval;
 mod search;
+mod extract;

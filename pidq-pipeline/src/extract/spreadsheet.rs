@@ -1,0 +1,101 @@
+//! XLSX: a page a sheet, a line a row, cells with tabs between. Dates are written as ISO 8601 has them.
+
+use std::io::Cursor;
+
+use calamine::{DataRef, ExcelDateTime, Reader, SheetType, Xlsx};
+
+use super::archive::Archive;
+use super::gather::Gather;
+use super::word::properties;
+use super::{Failure, Format, Source};
+
+/// The row.
+pub const XLSX: Format = Format {
+    name: "xlsx",
+    media_types: &[
+        "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+        "application/vnd.openxmlformats-officedocument.spreadsheetml.template",
+        "application/vnd.ms-excel.sheet.macroenabled.12",
+    ],
+    extensions: &["xlsx", "xlsm", "xltx", "xltm"],
+    summary: "Excel: a page a sheet, the values of formulas, dates by ISO 8601",
+    sniff: |look| look.has_file("xl/workbook.xml"),
+    read,
+};
+
+/// Empty cells between two that say something; a table that is wider is no table.
+const MAX_GAP: u32 = 32;
+
+fn read(source: &Source<'_>, gather: &mut Gather) -> Result<(), Failure> {
+    let mut archive = Archive::open(source.look.bytes, source.options)?;
+    archive.verify()?;
+    let mut book: Xlsx<_> = Xlsx::new(Cursor::new(source.look.bytes)).map_err(|_| broken())?;
+    let sheets = book.sheets_metadata().iter().filter(|sheet| sheet.typ == SheetType::WorkSheet);
+    for name in sheets.map(|sheet| sheet.name.clone()).collect::<Vec<_>>() {
+        gather.page(&name)?;
+        sheet(&mut book, &name, gather)?;
+    }
+    let mut archive = Archive::open(source.look.bytes, source.options)?;
+    properties(&mut archive, gather);
+    Ok(())
+}
+
+fn sheet(book: &mut Xlsx<Cursor<&[u8]>>, name: &str, gather: &mut Gather) -> Result<(), Failure> {
+    let mut cells = book.worksheet_cells_reader(name).map_err(|_| broken())?;
+    // Cell by cell: a sheet with one cell in each corner would be a table of 17 billion.
+    let mut at = None;
+    while let Some(cell) = cells.next_cell().map_err(|_| broken())? {
+        let text = text(cell.get_value());
+        if text.is_empty() {
+            continue;
+        }
+        let (row, column) = cell.get_position();
+        match at {
+            Some((last, before)) if last == row => gather.push(&"\t".repeat(gap(before, column)))?,
+            _ => gather.line()?,
+        }
+        gather.push(&text)?;
+        at = Some((row, column));
+    }
+    gather.line()
+}
+
+/// Tabs from one cell to the next one.
+fn gap(before: u32, column: u32) -> usize {
+    column.saturating_sub(before).clamp(1, MAX_GAP) as usize
+}
+
+fn text(value: &DataRef<'_>) -> String {
+    match value {
+        DataRef::Empty => String::new(),
+        DataRef::Int(number) => number.to_string(),
+        DataRef::Float(number) => number.to_string(),
+        DataRef::Bool(value) => if *value { "TRUE" } else { "FALSE" }.into(),
+        DataRef::String(text) | DataRef::DateTimeIso(text) | DataRef::DurationIso(text) => one_line(text),
+        DataRef::SharedString(text) => one_line(text),
+        DataRef::DateTime(time) => date(time),
+        DataRef::Error(error) => error.to_string(),
+    }
+}
+
+/// A cell is one line, so that a row is.
+pub fn one_line(text: &str) -> String {
+    text.trim().replace("\r\n", " ").replace(['\r', '\n', '\t'], " ")
+}
+
+fn date(time: &ExcelDateTime) -> String {
+    if time.is_duration() {
+        let minutes = (time.as_f64() * 24.0 * 60.0).round();
+        return format!("{}:{:02}", (minutes / 60.0).trunc(), minutes.rem_euclid(60.0));
+    }
+    let (year, month, day, hour, minute, second, _) = time.to_ymd_hms_milli();
+    match (hour, minute, second) {
+        _ if time.as_f64() < 1.0 => format!("{hour:02}:{minute:02}:{second:02}"),
+        (0, 0, 0) => format!("{year:04}-{month:02}-{day:02}"),
+        _ => format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}"),
+    }
+}
+
+fn broken() -> Failure {
+    Failure::corrupt("the workbook is broken")
+}

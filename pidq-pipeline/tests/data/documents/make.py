@@ -1,0 +1,191 @@
+"""Makes documents with other people's software: `make.py DIR` writes them there, with the text that each must give.
+
+`NAME.expected.json` is `{"pages": [text, ...], "labels": [...], "title": ...}`; blanks are compared as one.
+Needs reportlab, fpdf2, pikepdf, python-docx, openpyxl, python-pptx and odfpy. The small ones are committed.
+"""
+
+import datetime
+import json
+import sys
+from email.message import EmailMessage
+from pathlib import Path
+
+OUT = Path(sys.argv[1])
+PAGES = [
+    ["Relief valve PSV-2015A", "Set pressure: 38.5 barg. Inspect every 24 months.", "Körper aus Stahl, 80 °C"],
+    ["Pump P-101A", "Rated flow 45 m³/h at 170 m head."],
+]
+TITLE = "Unit 20 manual"
+
+
+def expect(name, pages, labels=None, title=TITLE):
+    labels = labels or [str(number + 1) for number in range(len(pages))]
+    text = json.dumps({"pages": pages, "labels": labels, "title": title}, ensure_ascii=False, indent=1)
+    (OUT / f"{name}.expected.json").write_text(text + "\n", encoding="utf-8")
+
+
+def joined(pages):
+    return [" ".join(lines) for lines in pages]
+
+
+def pdf_reportlab():
+    from reportlab.pdfgen import canvas
+
+    page = canvas.Canvas(str(OUT / "manual.pdf"), invariant=1)
+    page.setTitle(TITLE)
+    for lines in PAGES:
+        for number, line in enumerate(lines):
+            page.drawString(72, 760 - 20 * number, line)
+        page.showPage()
+    page.save()
+    expect("manual.pdf", joined(PAGES))
+
+
+def pdf_fonts():
+    """A font of its own with two bytes a character, in a subset, and more than one page."""
+    import reportlab
+    from fpdf import FPDF
+
+    page = FPDF()
+    page.set_title(TITLE)
+    page.add_font("Vera", fname=str(Path(reportlab.__file__).parent / "fonts" / "Vera.ttf"))
+    page.set_font("Vera", size=12)
+    for lines in PAGES:
+        page.add_page()
+        for line in lines:
+            page.cell(0, 8, line, new_x="LMARGIN", new_y="NEXT")
+    page.output(str(OUT / "subset.pdf"))
+    expect("subset.pdf", joined(PAGES))
+
+
+def pdf_variants():
+    import pikepdf
+
+    with pikepdf.open(OUT / "manual.pdf") as source:
+        source.save(OUT / "streams.pdf", object_stream_mode=pikepdf.ObjectStreamMode.generate)
+        source.save(OUT / "secret.pdf", encryption=pikepdf.Encryption(user="u", owner="o", R=6))
+        source.save(OUT / "owner.pdf", encryption=pikepdf.Encryption(user="", owner="o", R=4))
+    expect("streams.pdf", joined(PAGES))
+    expect("owner.pdf", joined(PAGES))
+    with pikepdf.new() as empty:
+        empty.add_blank_page()
+        empty.save(OUT / "scan.pdf")
+
+
+def docx():
+    import docx
+
+    document = docx.Document()
+    document.core_properties.title = TITLE
+    for lines in PAGES:
+        document.add_heading(lines[0])
+        for line in lines[1:]:
+            document.add_paragraph(line)
+    table = document.add_table(rows=2, cols=2)
+    for row, cells in enumerate([["Tag", "DN"], ["HV-101", "150"]]):
+        for column, text in enumerate(cells):
+            table.cell(row, column).text = text
+    document.save(str(OUT / "manual.docx"))
+    expect("manual.docx", [" ".join(joined(PAGES)) + " Tag DN HV-101 150"])
+
+
+def xlsx():
+    import openpyxl
+
+    book = openpyxl.Workbook()
+    book.properties.title = TITLE
+    valves = book.active
+    valves.title = "Valves"
+    valves.append(["Tag", "DN", "Kvs", "Tested", "Open"])
+    valves.append(["HV-101", 150, 38.5, datetime.date(2026, 11, 21), True])
+    valves.append(["CV-102", 80, None, datetime.datetime(2026, 1, 2, 3, 4, 5), False])
+    pumps = book.create_sheet("Pumps & more")
+    pumps["B2"] = "P-101A"
+    pumps["XFD1048576"] = "corner"
+    book.save(OUT / "lists.xlsx")
+    first = "Tag DN Kvs Tested Open HV-101 150 38.5 2026-11-21 TRUE CV-102 80 2026-01-02 03:04:05 FALSE"
+    expect("lists.xlsx", [first, "P-101A corner"], ["Valves", "Pumps & more"])
+
+
+def pptx():
+    import pptx
+
+    show = pptx.Presentation()
+    show.core_properties.title = TITLE
+    for lines in PAGES:
+        slide = show.slides.add_slide(show.slide_layouts[1])
+        slide.shapes.title.text = lines[0]
+        slide.placeholders[1].text = "\n".join(lines[1:])
+    show.slides[1].notes_slide.notes_text_frame.text = "Say why there are two."
+    # The order of slides is not that of their files.
+    order = show.slides._sldIdLst
+    order.insert(0, order[1])
+    show.save(str(OUT / "talk.pptx"))
+    first, second = joined(PAGES)
+    expect("talk.pptx", [second + " Say why there are two.", first])
+
+
+def ods():
+    from odf.opendocument import OpenDocumentSpreadsheet
+    from odf.table import Table, TableCell, TableRow
+    from odf.text import P
+
+    book = OpenDocumentSpreadsheet()
+    table = Table(name="Valves")
+    for cells in [["Tag", "DN"], ["HV-101", "150"]]:
+        row = TableRow()
+        for text in cells:
+            cell = TableCell(valuetype="string")
+            cell.addElement(P(text=text))
+            row.addElement(cell)
+        table.addElement(row)
+    book.spreadsheet.addElement(table)
+    book.save(str(OUT / "lists.ods"))
+    expect("lists.ods", ["Tag DN HV-101 150"], ["Valves"], None)
+
+
+def odt():
+    from odf.opendocument import OpenDocumentText
+    from odf.text import H, P
+
+    document = OpenDocumentText()
+    for lines in PAGES:
+        document.text.addElement(H(outlinelevel=1, text=lines[0]))
+        for line in lines[1:]:
+            document.text.addElement(P(text=line))
+    document.save(str(OUT / "manual.odt"))
+    expect("manual.odt", [" ".join(joined(PAGES))], None, None)
+
+
+def eml():
+    mail = EmailMessage()
+    mail["Subject"] = TITLE
+    mail["From"] = "Jürgen Maß <j@example.com>"
+    mail["To"] = "a@example.com"
+    mail["Date"] = "Sat, 21 Nov 2026 10:00:00 +0100"
+    mail.set_content("\n".join(PAGES[0]) + "\n")
+    mail.add_alternative("<p>Not this: it is the same in HTML.</p>", subtype="html")
+    mail.add_attachment(b"%PDF-1.4", maintype="application", subtype="pdf", filename="V-201.pdf")
+    (OUT / "question.eml").write_bytes(mail.as_bytes())
+    head = f"Subject: {TITLE} From: Jürgen Maß <j@example.com> To: a@example.com Date: 2026-11-21T10:00:00+01:00"
+    expect("question.eml", [head + " " + joined(PAGES)[0]])
+
+
+def encodings():
+    lines = {
+        "latin.txt": ("windows-1252", "Die Förderhöhe der Pumpe beträgt 170 m, die größte Menge 45 m³/h. Prüfen!"),
+        "russian.txt": ("windows-1251", "Насос перекачивает воду из резервуара в колонну. Давление десять бар."),
+        "japanese.txt": ("shift_jis", "ポンプはタンクから水を送ります。圧力は十バールです。安全弁を確認してください。"),
+        "jis.txt": ("iso2022_jp", "ポンプはタンクから水を送ります。圧力は十バールです。"),
+        "wide.txt": ("utf-16", "Förderhöhe 170 m ポンプ"),
+        "wide_without_mark.txt": ("utf-16-le", "Die Förderhöhe der Pumpe"),
+        "wider.txt": ("utf-32", "Förderhöhe 😀"),
+        "marked.txt": ("utf-8-sig", "Förderhöhe 😀"),
+    }
+    for name, (encoding, text) in lines.items():
+        (OUT / name).write_bytes((text + "\r\n").encode(encoding))
+        expect(name, [text], None, None)
+
+
+for make in [pdf_reportlab, pdf_fonts, pdf_variants, docx, xlsx, pptx, ods, odt, eml, encodings]:
+    make()

@@ -1,0 +1,214 @@
+//! What each format says, and what a document is taken for.
+
+use pidq_pipeline::extract::{Code, Extracted, FORMATS, Markup, Options, Upload, read};
+
+use super::{read_named, read_nameless, refused, sample};
+
+#[track_caller]
+fn says(name: &str, document: &str, text: &str) -> Extracted {
+    let found = read_named(name, document.as_bytes()).unwrap_or_else(|failure| panic!("{name}: {failure}"));
+    assert_eq!(found.text, text, "{name}");
+    found
+}
+
+#[test]
+fn blocks_of_html_are_lines_and_scripts_are_nothing() {
+    let html = "<!doctype html><html><head><title>Unit 20</title><style>p {}</style></head><body>\
+        <h1>Pumps</h1><p>P-101A  is\n <b>fed</b> from T&#45;101.<br>Next</p><script>if (a<b) {}</script>\
+        <ul><li>one<li>two</ul><table><tr><th>Tag<th>DN<tr><td>HV-1<td>150</table>\
+        <pre>a\n  b</pre><img alt='a sketch' src=x>";
+    let found = says(
+        "a.html",
+        html,
+        "Pumps\n\nP-101A is fed from T-101.\nNext\n\none\ntwo\n\nTag\tDN\nHV-1\t150\n\na\n  b\n\na sketch",
+    );
+    assert_eq!(found.title.as_deref(), Some("Unit 20"));
+}
+
+#[test]
+fn html_is_kept_for_splitters_that_cut_at_tags() {
+    let html = "<h1>Pumps</h1>\r\n<p>P-101A</p>";
+    let options = Options { markup: Markup::Keep, ..Options::default() };
+    let found = read(&Upload { bytes: html.as_bytes(), ..Upload::default() }, &options).unwrap();
+    assert_eq!(found.text, "<h1>Pumps</h1>\n<p>P-101A</p>");
+}
+
+#[test]
+fn html_says_its_encoding() {
+    let found = read_named("a.html", b"<html><meta charset='iso-8859-7'><p>\xC1\xED\xF4\xEB\xDF\xE1</p>").unwrap();
+    assert_eq!(found.text.trim(), "Αντλία");
+}
+
+#[test]
+fn markdown_stays_as_it_is() {
+    let found = says(
+        "a.md",
+        "---\ntitle: \"Unit 20\"\n---\n# Pumps\r\n\r\n* P-101A\n",
+        "---\ntitle: \"Unit 20\"\n---\n# Pumps\n\n* P-101A\n",
+    );
+    assert_eq!(found.title.as_deref(), Some("Unit 20"));
+    assert_eq!(says("a.md", "```\n# no\n```\n# Yes #\n", "```\n# no\n```\n# Yes #\n").title.as_deref(), Some("Yes"));
+    assert_eq!(read_nameless(b"# Pumps\n").unwrap().format, "markdown");
+}
+
+#[test]
+fn tables_are_rows_with_tabs() {
+    says("a.csv", "tag,note\r\nHV-1,\"a, \"\"b\"\"\nc\"\r\n", "tag\tnote\nHV-1\ta, \"b\" c\n");
+    says("a.csv", "tag;kvs\nHV-1;38,5\n", "tag\tkvs\nHV-1\t38,5\n");
+    says("a.tsv", "tag\tkvs\nHV-1\t38,5\n", "tag\tkvs\nHV-1\t38,5\n");
+    says("a.csv", "one\ntwo\n", "one\ntwo\n");
+}
+
+#[test]
+fn json_stays_as_it_is() {
+    says("a.json", "{\"tag\": \"HV-1\"}\r\n", "{\"tag\": \"HV-1\"}\n");
+    assert_eq!(read_nameless(b"[1, 2]").unwrap().format, "json");
+    refused("a.json", b"{\"tag\": ", Code::CorruptDocument);
+    refused("a.json", b"tag: HV-1", Code::UnsupportedType);
+    assert_eq!(read_nameless(b"{\"tag\": ").unwrap().format, "text");
+}
+
+#[test]
+fn rich_text_is_read_in_the_encodings_of_its_fonts() {
+    let rtf = r"{\rtf1\ansi\ansicpg1252{\fonttbl{\f0\fcharset0 Arial;}{\f1\fcharset204 Arial Cyr;}}{\colortbl;\red0;}
+{\info{\title Unit 20}{\author Somebody}}{\*\generator Word;}\f0 F\'f6rderh\'f6he \u8364? \uc2\u26085xy\uc1 {\b bold}\par
+{\f1 \'cd\'e0\'f1\'ee\'f1}\tab end\line \{x\}\~y\u-10179?\u-8704?{\pict ffd8ff}\par}";
+    let found = says("a.rtf", rtf, "Förderhöhe € 日bold\nНасос\tend\n{x}\u{A0}y😀\n");
+    assert_eq!(found.title.as_deref(), Some("Unit 20"));
+}
+
+#[test]
+fn mails_are_read_as_text_or_as_html() {
+    let mail = "From: a@example.com\r\nSubject: =?utf-8?q?F=C3=B6rderh=C3=B6he?=\r\nContent-Type: text/html; charset=latin1\r\n\
+        Content-Transfer-Encoding: quoted-printable\r\n\r\n<p>F=F6rderh=F6he<br>170 m</p>\r\n";
+    let found = says("a.eml", mail, "Subject: Förderhöhe\nFrom: a@example.com\n\nFörderhöhe\n170 m\n\n");
+    assert_eq!(found.title.as_deref(), Some("Förderhöhe"));
+    assert_eq!(read_nameless(mail.as_bytes()).unwrap().format, "eml");
+}
+
+#[test]
+fn drawings_speak_in_sentences() {
+    let graph = r#"{"pid_graph": {"metadata": {"drawing_name": "PID-1", "revision": "A"}, "nodes": [
+        {"id": "n1", "tag": "T-101", "node_classification": "equipment.tank", "attributes": [{"name": "volume", "value": 250.0, "unit": "m³"}]},
+        {"id": "n2", "tag": "N1", "node_classification": "equipment_component.nozzle"},
+        {"id": "n3", "tag": "HV-1", "component_class": "valve", "sub_class": "gate", "size_dn": 150},
+        {"id": "n4", "tag": "LT-1"}], "edges": [
+        {"source": "n1", "target": "n2", "edge_type": "physically_has_a"},
+        {"source": "n2", "target": "n3", "edge_type": "physically_connected_to"},
+        {"source": "n4", "target": "n3", "edge_type": "associated_with", "edge_classification": "signal_line.electrical"}]}}"#;
+    let found = says(
+        "a.json",
+        graph,
+        "Drawing PID-1, revision A.\n\nT-101 is a tank (equipment.tank).\nT-101: volume 250.0 m³.\nT-101 has the parts T-101 N1.\n\
+         T-101 flows to HV-1 through its parts.\n\n\
+         T-101 N1 is a nozzle (equipment_component.nozzle).\nT-101 N1 is part of T-101.\nT-101 N1 is connected to and flows to HV-1.\n\n\
+         HV-1 is a gate valve.\nHV-1: size dn 150.\nHV-1 is fed from T-101 N1.\nHV-1 receives a signal from LT-1.\n\n\
+         LT-1 is on the drawing.\nLT-1 sends a signal to HV-1.\n",
+    );
+    assert_eq!((found.title.as_deref(), found.media_type.as_str()), (Some("PID-1"), "application/json"));
+}
+
+#[test]
+fn proteus_is_a_drawing_and_other_xml_is_text() {
+    let xml = r#"<PlantModel><PlantInformation SchemaVersion="4.1" Units="mm"/>
+        <Equipment ID="E1" TagName="T4711" ComponentClass="Tank"><Nozzle ID="N1" TagName="N1"/></Equipment></PlantModel>"#;
+    let found = read_named("a.xml", xml.as_bytes()).unwrap();
+    assert_eq!((found.format.as_str(), found.media_type.as_str()), ("drawing", "application/xml"));
+    assert!(found.text.contains("T4711 is a tank (equipment.tank).\n"), "{}", found.text);
+    assert!(found.text.contains("T4711 has the parts T4711 N1.\n"), "{}", found.text);
+    says("a.xml", "<a>b</a>", "<a>b</a>");
+}
+
+#[test]
+fn the_example_plant_names_every_tag() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/data");
+    let plant = std::fs::read(format!("{folder}/plant.json")).unwrap();
+    let found = read_named("plant.json", &plant).unwrap();
+    let json: serde_json::Value = serde_json::from_slice(&plant).unwrap();
+    for node in json["pid_graph"]["nodes"].as_array().unwrap() {
+        let tag = node["tag"].as_str().unwrap();
+        assert!(found.text.contains(tag), "{tag}");
+    }
+    let skid = std::fs::read(format!("{folder}/skid.xml")).unwrap();
+    assert_eq!(read_nameless(&skid).unwrap().format, "drawing");
+}
+
+#[test]
+fn the_content_decides_and_a_contradiction_is_refused() {
+    let pdf = sample("manual.pdf");
+    for name in ["a.docx", "a.txt", "a.html", "a.json", "a.eml", "a.rtf"] {
+        refused(name, &pdf, Code::UnsupportedType);
+    }
+    for name in ["manual.pdf", "manual.docx", "lists.xlsx", "talk.pptx", "lists.ods", "manual.odt", "question.eml"] {
+        let bytes = sample(name);
+        let format = name.rsplit_once('.').unwrap().1;
+        assert_eq!(read_nameless(&bytes).unwrap().format, format, "{name}");
+        assert_eq!(read_named("a.bin", &bytes).unwrap().format, format, "{name}");
+        assert_eq!(read_named(&name.to_uppercase(), &bytes).unwrap().format, format, "{name}");
+        let wrong = if format == "xlsx" { "a.docx" } else { "a.xlsx" };
+        refused(wrong, &bytes, Code::UnsupportedType);
+    }
+    for name in ["a.pdf", "a.docx", "a.xlsx", "a.pptx", "a.ods", "a.rtf"] {
+        refused(name, b"only text", Code::UnsupportedType);
+    }
+}
+
+#[test]
+fn what_is_not_read_is_named() {
+    let elf = [&b"\x7FELF\x02\x01\x01"[..], &[0; 57]].concat();
+    for (bytes, word) in [
+        (&b"\x89PNG\r\n\x1A\n\0\0\0\rIHDR"[..], "image/png"),
+        (&elf, "application/x-executable"),
+        (b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1 and so on", "old Office"),
+        (&[0, 1, 2, 3, 4, 5, 6, 7, 250, 251], "no known type"),
+    ] {
+        let failure = read_nameless(bytes).unwrap_err();
+        assert_eq!(failure.code, Code::UnsupportedType);
+        assert!(failure.detail.contains(word), "{failure}");
+    }
+    let package: Vec<u8> = "EncryptedPackage".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    refused("a.docx", &[&b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1"[..], &package].concat(), Code::EncryptedDocument);
+}
+
+#[test]
+fn no_text_is_no_document() {
+    for (name, bytes) in [("a.txt", &b""[..]), ("a.txt", b" \r\n\t"), ("a.html", b"<p></p>"), ("a.csv", b"\n\n")] {
+        refused(name, bytes, Code::EmptyText);
+    }
+}
+
+#[test]
+fn wrong_bytes_are_told_of() {
+    let found = read_named("a.txt", b"F\xC3\xB6rderh\xC3\xB6he gr\xC3\xB6\xC3\x9Fer als 170 m \xFF Ende").unwrap();
+    assert!(found.text.starts_with("Förderhöhe größer"));
+    assert_eq!(found.warnings, ["some bytes are no UTF-8 and became \u{FFFD}"]);
+    let long = format!("a\rb\r\nc\n\0d{}", "e".repeat(100));
+    assert!(read_named("a.txt", long.as_bytes()).unwrap().text.starts_with("a\nb\nc\nde"));
+}
+
+#[test]
+fn too_much_text_is_refused_at_the_limit() {
+    let options = Options { characters: 10, ..Options::default() };
+    let read = |text: &str| read(&Upload { bytes: text.as_bytes(), ..Upload::default() }, &options);
+    assert_eq!(read("ÄÖÜÄÖÜÄÖÜÄ").unwrap().text.chars().count(), 10);
+    assert_eq!(read("ÄÖÜÄÖÜÄÖÜÄÖ").unwrap_err().code, Code::TooLargeText);
+}
+
+#[test]
+fn a_place_is_on_the_page_that_it_is_on() {
+    let found = read_named("manual.pdf", &sample("manual.pdf")).unwrap();
+    assert_eq!(found.pages.len(), 2);
+    for (number, page) in found.pages.iter().enumerate() {
+        assert_eq!((found.page_at(page.start), found.page_at(page.end - 1)), (number, number));
+    }
+    assert_eq!(found.page_at(usize::MAX), 1);
+    assert!(found.text[found.pages[1].start..].starts_with("Pump P-101A"));
+}
+
+#[test]
+fn the_table_of_formats_has_no_ending_that_only_looks_unused() {
+    for format in FORMATS {
+        assert!(!format.media_types.is_empty() && !format.extensions.is_empty(), "{}", format.name);
+        assert!(format.extensions.iter().all(|ending| *ending == ending.to_lowercase()), "{}", format.name);
+    }
+}

@@ -1,0 +1,1 @@
+//! Documents that were damaged.

@@ -1,0 +1,83 @@
+//! Documents that other people's software wrote: what was written is what is read.
+
+use std::path::Path;
+use std::process::Command;
+
+use pidq_pipeline::extract::{Code, Options, Upload, read};
+use serde_json::Value;
+
+use super::{folder, refused, sample, words};
+
+#[test]
+fn what_was_written_is_what_is_read() {
+    check_folder(&folder(), &Options::default());
+}
+
+#[test]
+fn poppler_reads_the_same() {
+    let options = Options::of_this_machine();
+    match options.pdftotext {
+        Some(_) => check_folder(&folder(), &options),
+        None => eprintln!("SKIPPED: there is no pdftotext on this machine"),
+    }
+}
+
+/// `PIDQ_TEST_PYTHON` is a Python with the packages that `make.py` names.
+#[test]
+fn what_is_written_today_is_what_is_read() {
+    let python = std::env::var("PIDQ_TEST_PYTHON").unwrap_or_else(|_| "python3".into());
+    let made = std::env::temp_dir().join(format!("pidq-documents-{}", std::process::id()));
+    std::fs::create_dir_all(&made).unwrap();
+    match Command::new(&python).arg(folder().join("make.py")).arg(&made).output() {
+        Ok(done) if done.status.success() => check_folder(&made, &Options::of_this_machine()),
+        done => {
+            let why = done.map_or_else(|error| error.to_string(), |done| String::from_utf8_lossy(&done.stderr).into());
+            let last = why.trim().lines().last().unwrap_or_default().to_owned();
+            assert!(last.contains("ModuleNotFoundError") || last.contains("No such file"), "{why}");
+            eprintln!("SKIPPED: no documents were made: {last}");
+        }
+    }
+    std::fs::remove_dir_all(&made).unwrap();
+}
+
+#[test]
+fn a_password_is_asked_for() {
+    refused("secret.pdf", &sample("secret.pdf"), Code::EncryptedDocument);
+}
+
+#[test]
+fn a_scan_has_no_text() {
+    refused("scan.pdf", &sample("scan.pdf"), Code::EmptyText);
+}
+
+#[test]
+fn attachments_are_named() {
+    let found = super::read_named("question.eml", &sample("question.eml")).unwrap();
+    assert_eq!(found.warnings, ["attachment not read: V-201.pdf (8 bytes)"]);
+}
+
+fn check_folder(folder: &Path, options: &Options) {
+    let mut count = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+        if let Some(document) = name.strip_suffix(".expected.json") {
+            count += 1;
+            check(document, &path.with_file_name(document), &path, options);
+        }
+    }
+    assert!(count >= 18, "only {count} documents in {}", folder.display());
+}
+
+fn check(name: &str, document: &Path, expected: &Path, options: &Options) {
+    let bytes = std::fs::read(document).unwrap();
+    let expected: Value = serde_json::from_slice(&std::fs::read(expected).unwrap()).unwrap();
+    let found = read(&Upload { bytes: &bytes, name: Some(name), media_type: None }, options);
+    let found = found.unwrap_or_else(|failure| panic!("{name}: {failure}"));
+    let pages: Vec<String> = found.pages.iter().map(|page| words(&found.text[page.start..page.end])).collect();
+    let labels: Vec<&str> = found.pages.iter().map(|page| page.label.as_str()).collect();
+    assert_eq!(serde_json::json!(pages), expected["pages"], "{name}");
+    assert_eq!(serde_json::json!(labels), expected["labels"], "{name}");
+    assert_eq!(serde_json::json!(found.title), expected["title"], "{name}");
+    assert!(!found.text.contains(['\r', '\0']), "{name}");
+}
