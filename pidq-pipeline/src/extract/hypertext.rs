@@ -29,8 +29,7 @@ fn sniff(look: &Look<'_>) -> Fit {
     let head: String = start.chars().take(20).collect::<String>().to_ascii_lowercase();
     match BEGINNINGS.iter().any(|beginning| head.starts_with(beginning)) {
         true => Fit::Certain,
-        false if decoded.text.contains('<') => Fit::Possible,
-        false => Fit::No,
+        false => Fit::Possible,
     }
 }
 

@@ -7,6 +7,7 @@ use calamine::{DataRef, ExcelDateTime, Reader, SheetType, Xlsx};
 use super::archive::Archive;
 use super::gather::Gather;
 use super::word::properties;
+use super::xml::{self, Node};
 use super::{Failure, Format, Source};
 
 /// The row.
@@ -29,6 +30,7 @@ const MAX_GAP: u32 = 32;
 fn read(source: &Source<'_>, gather: &mut Gather) -> Result<(), Failure> {
     let mut archive = Archive::open(source.look.bytes, source.options)?;
     archive.verify()?;
+    strings(&mut archive, source.options.characters)?;
     let mut book: Xlsx<_> = Xlsx::new(Cursor::new(source.look.bytes)).map_err(|_| broken())?;
     let sheets = book.sheets_metadata().iter().filter(|sheet| sheet.typ == SheetType::WorkSheet);
     for name in sheets.map(|sheet| sheet.name.clone()).collect::<Vec<_>>() {
@@ -38,6 +40,40 @@ fn read(source: &Source<'_>, gather: &mut Gather) -> Result<(), Failure> {
     let mut archive = Archive::open(source.look.bytes, source.options)?;
     properties(&mut archive, gather);
     Ok(())
+}
+
+/// Checks the texts that cells share: their reader makes room for as many as they claim to be.
+fn strings(archive: &mut Archive<'_>, limit: usize) -> Result<(), Failure> {
+    let names = archive.names().into_iter().filter(|name| name.to_ascii_lowercase().ends_with("sharedstrings.xml"));
+    for name in names.collect::<Vec<_>>() {
+        let (mut claimed, mut found, mut bytes) = (0, 0, 0);
+        xml::walk(archive.part(&name)?, |node| {
+            match node {
+                Node::Start("sst", attributes) => {
+                    claimed = attributes.get("uniqueCount").map_or(0, |count| number(&count))
+                }
+                Node::Start("si", _) => found += 1,
+                Node::Text(text) => bytes += text.len(),
+                _ => {}
+            }
+            Ok(())
+        })?;
+        if bytes > limit.saturating_mul(4) {
+            return Err(Failure::large(format!("the workbook has more than {limit} characters")));
+        }
+        if claimed > 2 * found + 1000 {
+            return Err(Failure::corrupt("the workbook claims to have texts that it has not"));
+        }
+    }
+    Ok(())
+}
+
+/// A number of any length: one that is too large is the largest.
+fn number(digits: &str) -> usize {
+    match digits.trim().trim_start_matches('+') {
+        digits if digits.bytes().all(|byte| byte.is_ascii_digit()) => digits.parse().unwrap_or(usize::MAX),
+        _ => 0,
+    }
 }
 
 fn sheet(book: &mut Xlsx<Cursor<&[u8]>>, name: &str, gather: &mut Gather) -> Result<(), Failure> {

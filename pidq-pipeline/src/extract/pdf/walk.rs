@@ -13,8 +13,8 @@ use crate::extract::{Failure, Source};
 const MAX_STREAM: usize = 64 << 20;
 /// Forms in forms.
 const MAX_DEPTH: usize = 8;
-/// Forms that all pages of a document show.
-const MAX_FORMS: usize = 20_000;
+/// Forms that a page shows, with those in them.
+const MAX_FORMS: usize = 1000;
 /// Pages.
 const MAX_PAGES: usize = 100_000;
 /// States that a page keeps for later.
@@ -85,6 +85,7 @@ type Fonts<'d> = HashMap<Vec<u8>, &'d Dictionary>;
 impl<'d> Walk<'d, '_> {
     fn page(&mut self, number: usize, id: lopdf::ObjectId) -> Result<(), Failure> {
         self.gather.page(number.to_string())?;
+        self.forms = MAX_FORMS;
         let limit = self.left.min(MAX_STREAM);
         let content = match self.document.get_page_content_with_limit(id, limit) {
             Ok(content) => content,

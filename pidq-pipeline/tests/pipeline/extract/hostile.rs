@@ -1,1 +1,372 @@
-//! Documents that were made to do harm.
+//! Documents that were made to do harm: each is refused with its code, or read, by a child that has little memory.
+
+use std::io::{Cursor, Write};
+
+use pidq_pipeline::extract::{Code, Extracted, Failure, Isolation, Options, Stop, Upload, in_child};
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipWriter};
+
+/// Bytes of address space: a reader that needs more for one of these documents is made to fail here.
+const MEMORY: u64 = 768 << 20;
+
+fn read_apart(name: &str, bytes: &[u8], options: &Options) -> Result<Extracted, Failure> {
+    let isolation =
+        Isolation { memory: MEMORY, processor: 60, ..Isolation::of(env!("CARGO_BIN_EXE_pidq-extract"), &[]) };
+    let result = in_child(&Upload { bytes, name: Some(name), media_type: None }, options, &isolation, &Stop::default());
+    if let Err(failure) = &result {
+        // The limits of the process are the last wall, not the first.
+        for word in ["memory than", "processor", "died", "gave up"] {
+            assert!(!failure.detail.contains(word), "{name}: {failure}");
+        }
+    }
+    result
+}
+
+#[track_caller]
+fn refused(name: &str, bytes: &[u8], code: Code) {
+    match read_apart(name, bytes, &Options::default()) {
+        Err(failure) => assert_eq!(failure.code, code, "{name}: {failure}"),
+        Ok(found) => panic!("{name} was read: {:.200}", found.text),
+    }
+}
+
+#[track_caller]
+fn says(name: &str, bytes: &[u8], text: &str) {
+    let found = read_apart(name, bytes, &Options::default()).unwrap_or_else(|failure| panic!("{name}: {failure}"));
+    assert_eq!(super::words(&found.text), text, "{name}");
+}
+
+fn archive(files: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, bytes) in files {
+        let options = SimpleFileOptions::default().compression_method(CompressionMethod::Deflated);
+        zip.start_file(*name, options).unwrap();
+        zip.write_all(bytes).unwrap();
+    }
+    zip.finish().unwrap().into_inner()
+}
+
+fn docx(body: &str) -> Vec<u8> {
+    let document = format!("<w:document xmlns:w='w'><w:body>{body}</w:body></w:document>");
+    archive(&[("word/document.xml", document.as_bytes())])
+}
+
+fn xlsx(sheet: &str, strings: &str) -> Vec<u8> {
+    let book = "<workbook xmlns:r='http://schemas.openxmlformats.org/officeDocument/2006/relationships'>\
+        <sheets><sheet name='S' sheetId='1' r:id='r1'/></sheets></workbook>";
+    let kind = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
+    let targets = format!(
+        "<Relationships><Relationship Id='r1' Type='{kind}/worksheet' Target='worksheets/sheet1.xml'/>\
+         <Relationship Id='r2' Type='{kind}/sharedStrings' Target='sharedStrings.xml'/></Relationships>"
+    );
+    let package = format!(
+        "<Relationships><Relationship Id='r' Type='{kind}/officeDocument' Target='xl/workbook.xml'/></Relationships>"
+    );
+    archive(&[
+        ("_rels/.rels", package.as_bytes()),
+        ("xl/workbook.xml", book.as_bytes()),
+        ("xl/_rels/workbook.xml.rels", targets.as_bytes()),
+        ("xl/worksheets/sheet1.xml", sheet.as_bytes()),
+        ("xl/sharedStrings.xml", strings.as_bytes()),
+    ])
+}
+
+fn ods(body: &str) -> Vec<u8> {
+    let content = format!(
+        "<office:document-content xmlns:office='o' xmlns:table='t' xmlns:text='x'>{body}</office:document-content>"
+    );
+    archive(&[("mimetype", b"application/vnd.oasis.opendocument.spreadsheet"), ("content.xml", content.as_bytes())])
+}
+
+#[test]
+fn what_unpacks_to_too_much_is_refused() {
+    let blanks = vec![b' '; 32 << 20];
+    refused("ratio.docx", &archive(&[("word/document.xml", &blanks)]), Code::TooLargeText);
+    refused("ratio.xlsx", &archive(&[("xl/workbook.xml", &blanks)]), Code::TooLargeText);
+    refused("beside.docx", &archive(&[("word/document.xml", b"<a/>"), ("other", &blanks)]), Code::TooLargeText);
+}
+
+#[test]
+fn what_lies_about_its_size_is_refused() {
+    let blanks = vec![b' '; 32 << 20];
+    for (kind, part) in [("docx", "word/document.xml"), ("xlsx", "xl/workbook.xml"), ("pptx", "ppt/presentation.xml")] {
+        let mut bytes = archive(&[(part, &blanks)]);
+        let size = (blanks.len() as u32).to_le_bytes();
+        for at in 0..bytes.len() - 4 {
+            if bytes[at..at + 4] == size {
+                bytes[at..at + 4].copy_from_slice(&1000u32.to_le_bytes());
+            }
+        }
+        let failure = read_apart(&format!("lie.{kind}"), &bytes, &Options::default()).unwrap_err();
+        assert!(matches!(failure.code, Code::TooLargeText | Code::CorruptDocument), "{kind}: {failure}");
+    }
+}
+
+#[test]
+fn too_many_files_are_refused() {
+    let names: Vec<String> = (0..10_001).map(|number| number.to_string()).collect();
+    let files: Vec<(&str, &[u8])> = names.iter().map(|name| (name.as_str(), &b""[..])).collect();
+    refused("many.docx", &archive(&files), Code::TooLargeText);
+    refused("many", &archive(&files), Code::TooLargeText);
+}
+
+#[test]
+fn files_that_overlap_are_refused() {
+    let bytes = archive(&[("word/document.xml", b"<a/>")]);
+    let list = bytes.windows(4).position(|four| four == b"PK\x01\x02").unwrap();
+    let end = bytes.windows(4).position(|four| four == b"PK\x05\x06").unwrap();
+    let mut twice = bytes[list..end].to_vec();
+    let name = twice.windows(4).position(|four| four == b"word").unwrap();
+    twice[name..name + 4].copy_from_slice(b"ward");
+    let mut tail = bytes[end..].to_vec();
+    tail[8] = 2;
+    tail[10] = 2;
+    let size = 2 * (end - list) as u32;
+    tail[12..16].copy_from_slice(&size.to_le_bytes());
+    refused("overlap.docx", &[&bytes[..end], &twice, &tail].concat(), Code::CorruptDocument);
+}
+
+#[test]
+fn an_archive_in_an_archive_is_not_opened() {
+    let inner = archive(&[("bomb", &vec![0; 8 << 20])]);
+    let document = b"<w:document xmlns:w='w'><w:p><w:r><w:t>text</w:t></w:r></w:p></w:document>";
+    says("nested.docx", &archive(&[("word/document.xml", document), ("word/embeddings/a.zip", &inner)]), "text");
+    refused("nested", &archive(&[("a.zip", &inner)]), Code::UnsupportedType);
+}
+
+const LAUGHS: &str = "<!DOCTYPE a [<!ENTITY a 'ha'><!ENTITY b '&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;'>\
+    <!ENTITY c '&b;&b;&b;&b;&b;&b;&b;&b;&b;&b;'><!ENTITY x SYSTEM 'file:///etc/passwd'>]>";
+
+#[test]
+fn entities_are_not_expanded() {
+    let word = format!("{LAUGHS}<w:document xmlns:w='w'><w:p><w:t>&c;&x;</w:t></w:p></w:document>");
+    refused("laughs.docx", &archive(&[("word/document.xml", word.as_bytes())]), Code::CorruptDocument);
+    refused("entity.docx", &docx("<w:p><w:t>&c;</w:t></w:p>"), Code::CorruptDocument);
+    let plant = format!("{LAUGHS}<PlantModel><Equipment ID='E' TagName='&c;'/></PlantModel>");
+    refused("laughs.xml", plant.as_bytes(), Code::CorruptDocument);
+    let strings = format!("{LAUGHS}<sst><si><t>&c;&x;</t></si></sst>");
+    let sheet = "<worksheet><sheetData><row r='1'><c r='A1' t='s'><v>0</v></c><c r='B1'><v>7</v></c></row></sheetData></worksheet>";
+    refused("laughs.xlsx", &xlsx(sheet, &strings), Code::CorruptDocument);
+    let found = read_apart(
+        "entity.xlsx",
+        &xlsx(&format!("{LAUGHS}{sheet}"), "<sst><si><t>a</t></si></sst>"),
+        &Options::default(),
+    );
+    assert!(found.is_ok_and(|found| found.text == "a\t7"));
+    // As text it is text.
+    let text = format!("{LAUGHS}<a>&c;</a>");
+    assert_eq!(read_apart("laughs.xml", text.as_bytes(), &Options::default()).unwrap().text, text);
+}
+
+#[test]
+fn what_is_nested_too_deeply_is_refused_or_read_flat() {
+    let many = 200_000;
+    refused("deep.docx", &docx(&"<w:tbl>".repeat(many / 10)), Code::CorruptDocument);
+    refused("deep.ods", &ods(&"<table:table>".repeat(many / 10)), Code::CorruptDocument);
+    refused("deep.json", "[".repeat(many).as_bytes(), Code::CorruptDocument);
+    refused("deep.json", format!("{}{}", "[".repeat(many), "]".repeat(many)).as_bytes(), Code::CorruptDocument);
+    let graph = format!(r#"{{"nodes": [{}{}], "edges": []}}"#, "[".repeat(many), "]".repeat(many));
+    refused("deep.json", graph.as_bytes(), Code::CorruptDocument);
+    refused("deep.rtf", format!("{{\\rtf1 {}", "{".repeat(many)).as_bytes(), Code::CorruptDocument);
+    refused("deep.xml", format!("<PlantModel>{}", "<a>".repeat(many)).as_bytes(), Code::CorruptDocument);
+    says("deep.html", format!("{}text", "<div><b><table><svg></svg>".repeat(many)).as_bytes(), "text");
+    let sheet = format!("<worksheet><sheetData><row>{}", "<c><is>".repeat(many / 10));
+    refused("deep.xlsx", &xlsx(&sheet, "<sst/>"), Code::CorruptDocument);
+}
+
+#[test]
+fn mails_in_mails_are_not_followed_forever() {
+    let mut mail = String::new();
+    for level in 0..5000 {
+        mail += &format!(
+            "From: a@example.com\r\nSubject: s\r\nContent-Type: multipart/mixed; boundary=b{level}\r\n\r\n--b{level}\r\n"
+        );
+        if level % 2 == 0 {
+            mail += "Content-Type: message/rfc822\r\n\r\n";
+        }
+    }
+    let found = read_apart("deep.eml", mail.as_bytes(), &Options::default()).unwrap();
+    assert!(found.text.starts_with("Subject: s"));
+}
+
+#[test]
+fn a_cell_that_is_shown_often_is_refused_at_the_limit() {
+    let strings = format!("<sst><si><t>{}</t></si></sst>", (0..200_000).map(|n| n.to_string()).collect::<String>());
+    let row = |row: usize| format!("<row r='{row}'><c r='A{row}' t='s'><v>0</v></c></row>");
+    let rows: String = (1..100).map(row).collect();
+    let bytes = xlsx(&format!("<worksheet><sheetData>{rows}</sheetData></worksheet>"), &strings);
+    refused("huge.xlsx", &bytes, Code::TooLargeText);
+}
+
+#[test]
+fn a_workbook_that_claims_to_have_a_trillion_texts_is_refused() {
+    for count in ["1000000000000", "18446744073709551615", "99999999999999999999999"] {
+        let bytes = xlsx("<worksheet/>", &format!("<sst uniqueCount='{count}'><si><t>a</t></si></sst>"));
+        refused("count.xlsx", &bytes, Code::CorruptDocument);
+    }
+}
+
+#[test]
+fn cells_that_repeat_a_billion_times_are_few() {
+    let cell = "<table:table-cell table:number-columns-repeated='1000000000'><text:p>x</text:p></table:table-cell>";
+    let row = format!("<table:table-row table:number-rows-repeated='1000000000'>{cell}</table:table-row>");
+    let bytes = ods(&format!(
+        "<table:table table:name='S'>{row}<table:table-row><table:table-cell><text:p>a<text:s text:c='999999999'/>b</text:p></table:table-cell></table:table-row></table:table>"
+    ));
+    let found = read_apart("repeat.ods", &bytes, &Options::default()).unwrap();
+    assert!(found.text.len() < 10_000, "{}", found.text.len());
+}
+
+/// A PDF of objects, the first of which is the catalogue; `{place}` of each is filled in.
+fn pdf(objects: &[&str]) -> Vec<u8> {
+    raw_pdf(&objects.iter().map(|object| object.as_bytes().to_vec()).collect::<Vec<_>>())
+}
+
+fn raw_pdf(objects: &[Vec<u8>]) -> Vec<u8> {
+    let mut bytes = b"%PDF-1.5\n".to_vec();
+    let mut places = Vec::new();
+    for (number, object) in objects.iter().enumerate() {
+        places.push(bytes.len());
+        bytes.extend_from_slice(format!("{} 0 obj\n", number + 1).as_bytes());
+        bytes.extend_from_slice(object);
+        bytes.extend_from_slice(b"\nendobj\n");
+    }
+    let table: String = places.iter().map(|place| format!("{place:010} 00000 n \n")).collect();
+    let start = bytes.len();
+    let size = objects.len() + 1;
+    let end = format!(
+        "xref\n0 {size}\n0000000000 65535 f \n{table}trailer\n<< /Size {size} /Root 1 0 R >>\nstartxref\n{start}\n%%EOF\n"
+    );
+    bytes.extend_from_slice(end.as_bytes());
+    bytes
+}
+
+fn stream(dictionary: &str, content: &[u8]) -> Vec<u8> {
+    let head = format!("<< {dictionary} /Length {} >>\nstream\n", content.len());
+    [head.as_bytes(), content, b"\nendstream"].concat()
+}
+
+/// As `FlateDecode` wants it: the stream of an archive with a head and a checksum.
+fn deflated(bytes: &[u8]) -> Vec<u8> {
+    let zip = archive(&[("a", bytes)]);
+    let list = zip.windows(4).position(|four| four == b"PK\x01\x02").unwrap();
+    let size = u32::from_le_bytes(zip[list + 20..list + 24].try_into().unwrap()) as usize;
+    let sums = bytes.iter().fold((1u32, 0u32), |(a, b), byte| {
+        let a = (a + u32::from(*byte)) % 65521;
+        (a, (a + b) % 65521)
+    });
+    [&b"\x78\x9C"[..], &zip[31..31 + size], &(sums.1 << 16 | sums.0).to_be_bytes()].concat()
+}
+
+const CATALOG: &str = "<< /Type /Catalog /Pages 2 0 R >>";
+const PAGES: &str = "<< /Type /Pages /Kids [3 0 R] /Count 1 >>";
+const PAGE: &str =
+    "<< /Type /Page /Parent 2 0 R /Contents 4 0 R /Resources << /Font << /F 5 0 R >> /XObject << /X 6 0 R >> >> >>";
+const FONT: &str = "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>";
+
+/// A PDF with one page that shows a content, with one form, read by both readers where there are two.
+fn read_page(content: Vec<u8>, form: Vec<u8>, font: &str) -> Vec<Result<Extracted, Failure>> {
+    let objects = [CATALOG, PAGES, PAGE].map(|object| object.as_bytes().to_vec());
+    let bytes = raw_pdf(&[objects.to_vec(), vec![content, font.as_bytes().to_vec(), form]].concat());
+    readers().iter().map(|options| read_apart("a.pdf", &bytes, options)).collect()
+}
+
+fn readers() -> Vec<Options> {
+    let both = [Options::default(), Options::of_this_machine()];
+    both.into_iter().filter(|options| options.pdftotext.is_some() || *options == Options::default()).collect()
+}
+
+#[test]
+fn pages_that_contain_themselves_are_read_once_or_refused() {
+    for pages in [
+        "<< /Type /Pages /Kids [2 0 R] /Count 1 >>",
+        "<< /Type /Pages /Kids [2 0 R 2 0 R 3 0 R] /Count 99999999 >>",
+        "<< /Type /Pages /Parent 2 0 R /Kids [2 0 R] /Count -1 >>",
+        "2 0 R",
+        "null",
+    ] {
+        let content = "<< /Length 4 0 R >>\nstream\nBT /F 9 Tf (text) Tj ET\nendstream";
+        let bytes = pdf(&[CATALOG, pages, PAGE, content, FONT]);
+        for options in readers() {
+            let result = read_apart("cycle.pdf", &bytes, &options);
+            let is_fine = result.as_ref().is_ok_and(|found| found.text.len() < 1000)
+                || result
+                    .as_ref()
+                    .is_err_and(|failure| matches!(failure.code, Code::CorruptDocument | Code::EmptyText));
+            assert!(is_fine, "{pages}: {result:?}");
+        }
+    }
+}
+
+#[test]
+fn streams_of_objects_that_contain_themselves_are_refused() {
+    for stream in [
+        "<< /Type /ObjStm /N 1 /First 4 /Extends 2 0 R /Length 5 >>\nstream\n2 0 2 0 R\nendstream",
+        "<< /Type /ObjStm /N 99999999 /First 0 /Length 2 0 R >>\nstream\n2 0\nendstream",
+        "<< /Type /XRef /Size 99999999 /W [1 99999999 1] /Index [0 99999999] /Length 3 >>\nstream\nabc\nendstream",
+    ] {
+        let bytes = pdf(&[CATALOG, stream]);
+        for options in readers() {
+            let failure = read_apart("streams.pdf", &bytes, &options).unwrap_err();
+            assert!(matches!(failure.code, Code::CorruptDocument | Code::EmptyText), "{failure}");
+        }
+    }
+}
+
+#[test]
+fn forms_that_show_themselves_end() {
+    let form = stream(
+        "/Type /XObject /Subtype /Form /BBox [0 0 9 9] /Resources << /Font << /F 5 0 R >> /XObject << /X 6 0 R >> >>",
+        "BT /F 9 Tf (x) Tj ET /X Do ".repeat(30).as_bytes(),
+    );
+    let content = stream("", "/X Do BT /F 9 Tf (text) Tj ET ".repeat(30).as_bytes());
+    for result in read_page(content, form, FONT) {
+        assert!(result.unwrap().text.len() < 4 << 20);
+    }
+}
+
+#[test]
+fn a_page_that_unpacks_to_too_much_is_refused_or_blank() {
+    let content = stream("/Filter /FlateDecode", &deflated(&vec![b' '; 80 << 20]));
+    for result in read_page(content, b"null".to_vec(), FONT) {
+        let failure = result.unwrap_err();
+        assert!(matches!(failure.code, Code::TooLargeText | Code::EmptyText), "{failure}");
+    }
+}
+
+#[test]
+fn a_map_of_all_characters_that_there_could_be_is_not_made() {
+    let map = "1 begincodespacerange <00000000> <FFFFFFFF> endcodespacerange\n\
+        1 beginbfrange <00000000> <FFFFFFFF> <0041> endbfrange\n1 beginbfrange <0000> <FFFF> <0041> endbfrange";
+    let font = "<< /Type /Font /Subtype /Type0 /BaseFont /A /Encoding /Identity-H /ToUnicode 6 0 R >>";
+    let content = stream("", b"BT /F 9 Tf (text) Tj ET");
+    for result in read_page(content, stream("", map.as_bytes()), font) {
+        assert!(result.is_ok_and(|found| found.text.len() < 1000));
+    }
+}
+
+#[test]
+fn objects_that_are_nested_too_deeply_do_not_break_the_reader() {
+    for open in ["[", "<< /A ", "("] {
+        let bytes = pdf(&[CATALOG, PAGES, PAGE, &open.repeat(200_000), FONT]);
+        for options in readers() {
+            let failure = read_apart("deep.pdf", &bytes, &options).unwrap_err();
+            assert!(matches!(failure.code, Code::CorruptDocument | Code::EmptyText), "{open}: {failure}");
+        }
+    }
+}
+
+#[test]
+fn a_table_with_one_field_and_no_end_is_a_field() {
+    let text = format!("\"{}", "a,\n".repeat(200_000));
+    assert!(read_apart("open.csv", text.as_bytes(), &Options::default()).unwrap().text.len() <= text.len());
+}
+
+#[test]
+fn a_hub_with_all_edges_is_described_in_bounds() {
+    let nodes: String = (0..20_000).map(|n| format!(",{{\"id\": {n}, \"tag\": \"V-{n}\"}}")).collect();
+    let edges: Vec<String> = (0..20_000).map(|n| format!("{{\"from\": \"hub\", \"to\": {n}}}")).collect();
+    let graph = format!(r#"{{"nodes": [{{"id": "hub"}}{nodes}], "edges": [{}]}}"#, edges.join(","));
+    let found = read_apart("hub.json", graph.as_bytes(), &Options::default()).unwrap();
+    assert!(found.text.contains("and 19960 more"), "{:.400}", found.text);
+}
