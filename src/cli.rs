@@ -19,6 +19,8 @@ mod import;
 mod input;
 mod join;
 mod layout;
+#[cfg(feature = "pipeline")]
+mod license;
 mod list;
 mod manual;
 #[cfg(feature = "pipeline")]

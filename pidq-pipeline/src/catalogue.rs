@@ -3,30 +3,22 @@
 use pidq_http::{Problem, Response};
 use serde_json::{Map, Value, json};
 
+use crate::embedding::{self, MODELS};
+use crate::models::Models;
 use crate::problems::unprocessable;
 use crate::splitter::{SPLITTERS, Splitter};
 
-/// What a pipeline is told of a model.
-pub(crate) struct Model {
-    pub name: &'static str,
-    pub dimensions: usize,
-    pub summary: &'static str,
-}
-
-const MODELS: &[Model] = &[Model {
-    name: "hash-512",
-    dimensions: 512,
-    summary: "words and parts of words, hashed: works everywhere, and knows no synonyms",
-}];
-
-/// The model of a name.
-pub(crate) fn model(name: &str) -> Result<&'static Model, Problem> {
-    let names: Vec<&str> = MODELS.iter().map(|model| model.name).collect();
-    let unknown = || {
+/// The length of the vectors of a model that can be opened.
+pub(crate) fn dimensions(models: &Models, name: &str) -> Result<usize, Problem> {
+    if embedding::find(name).is_none() {
+        let names: Vec<&str> = MODELS.iter().map(|model| model.name).collect();
         let problem = unprocessable("unknown-embedding-model", "/embedding_model", "There is no such embedding model.");
-        problem.with("allowed", names.clone())
+        return Err(problem.with("allowed", names));
+    }
+    let unavailable = |error: embedding::Error| {
+        unprocessable("embedding-unavailable", "/embedding_model", &pidq_http::sentence(&error.to_string()))
     };
-    MODELS.iter().find(|model| model.name == name).ok_or_else(unknown)
+    models.open(name).map(|model| model.dimensions()).map_err(unavailable)
 }
 
 /// 422 for a splitter that there is not.

@@ -12,7 +12,7 @@ use crate::pipelines::{self, known_members, must};
 use crate::platform::Platform;
 use crate::problems::{stored, validation};
 use crate::records::{Document, Pipeline, Status};
-use crate::store::{Change, Listed};
+use crate::store::{Change, Listed, StoredChunk};
 
 pub(crate) use upload::create;
 
@@ -103,6 +103,32 @@ pub(crate) async fn text(platform: &Arc<Platform>, request: Request) -> Result<R
     let revision = document.searchable_revision.ok_or_else(not_read)?;
     let (text, _) = platform.store.extracted(&document.id, revision).await.map_err(stored)?.ok_or_else(not_read)?;
     Ok(Response::ok("text/plain; charset=utf-8", text))
+}
+
+/// `GET …/chunks`: the parts that queries find.
+pub(crate) async fn chunks(platform: &Arc<Platform>, request: Request) -> Result<Response, Problem> {
+    let (pipeline, _, document) = of(platform, &request, Verb::Read).await?;
+    let revision = document.searchable_revision.ok_or_else(not_read)?;
+    let list = format!("chunks/{}/{revision}/{}", document.id, pipeline.generation);
+    let page = platform.cursors.page(&request, &list, 50, 200)?;
+    let after = page.after.as_deref().and_then(|after| after.parse().ok()).unwrap_or(-1);
+    let (store, limit) = (&platform.store, page.limit + 1);
+    let mut chunks =
+        store.chunks_after(&document.id, revision, pipeline.generation, after, limit).await.map_err(stored)?;
+    let is_last = chunks.len() <= page.limit;
+    chunks.truncate(page.limit);
+    let next = chunks.last().filter(|_| !is_last);
+    let next = next.map(|last| platform.cursors.seal(&list, &last.number.to_string()));
+    let shown: Vec<_> = chunks.iter().map(chunk).collect();
+    Response::json(&json!({"data": shown, "next_cursor": next}))
+}
+
+fn chunk(chunk: &StoredChunk) -> Value {
+    json!({
+        "id": chunk.id, "index": chunk.number, "start": chunk.place.map(|place| place.0),
+        "end": chunk.place.map(|place| place.1), "page": chunk.page, "headings": chunk.headings,
+        "text": chunk.content, "token_estimate": chunk.content.chars().count().div_ceil(4), "tags": chunk.tags,
+    })
 }
 
 fn not_read() -> Problem {

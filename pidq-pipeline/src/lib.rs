@@ -4,14 +4,16 @@
 
 pub mod analyser;
 pub mod conformance;
-pub mod keys;
-pub mod license;
-pub mod extract;
-pub mod ranking;
-pub mod records;
 pub mod embedding;
 pub mod eval;
+pub mod extract;
+pub mod indexes;
+pub mod ingest;
+pub mod keys;
+pub mod license;
+pub mod models;
 pub mod ranking;
+pub mod records;
 pub mod search;
 pub mod splitter;
 pub mod store;
@@ -24,11 +26,14 @@ mod opening;
 mod pipelines;
 mod platform;
 mod problems;
+mod questions;
 mod routes;
+mod running;
 mod settings;
 mod tokens;
 
-pub use opening::{OpenError, open};
+pub use opening::{OpenError, open, system_id};
 pub use platform::{Bell, Limits, Platform};
 pub use routes::ROUTES;
+pub use running::{Part, start};
 pub use settings::SETTINGS;

@@ -6,12 +6,16 @@ use std::path::PathBuf;
 
 use pidq_http::auth::{GrantType, Identities, IdentityError, IdentityOptions, Moment, NewClient};
 use pidq_http::database::{Database, DatabaseError};
-use pidq_http::{App, Cursors, Floor, SettingError, Settings};
+use pidq_http::{App, COMMON, Cursors, Floor, SettingError, Settings};
 
+use crate::extract::{self, Isolation};
+use crate::indexes::Indexes;
 use crate::license::Trust;
 use crate::licensing::{Licensing, Mode};
+use crate::models::Models;
 use crate::platform::{Bell, Limits, Platform, TENANT, authenticate, ready};
 use crate::routes::ROUTES;
+use crate::settings::SETTINGS;
 use crate::store::{Store, StoreError};
 
 /// Why the platform cannot be opened, and what to do.
@@ -70,6 +74,9 @@ impl From<std::io::Error> for OpenError {
     }
 }
 
+/// The arguments with which this program reads a document.
+pub(crate) const READER: &[&str] = &["pipeline", "read-document"];
+
 /// Opens all that the settings name.
 ///
 /// # Errors
@@ -88,12 +95,29 @@ pub async fn open(settings: &Settings) -> Result<App<Platform>, OpenError> {
             pipelines: settings.parsed("PIDQ_MAX_PIPELINES")?,
         },
         bell: Bell::default(),
+        indexes: Indexes::default(),
+        models: Models::new(settings.path("PIDQ_MODELS")?),
+        extraction: extract::Options::of_this_machine(),
+        isolation: reader(settings)?,
     };
     let mut app = App::new("pidq-pipeline", env!("CARGO_PKG_VERSION"), platform, ROUTES);
     app.authenticate = authenticate;
     app.ready = ready;
     Floor(settings).furnish(&mut app)?;
     Ok(app)
+}
+
+/// The name of the installation whose settings these are, as licences have it.
+///
+/// # Errors
+/// As [`open`].
+pub async fn system_id(
+    arguments: impl IntoIterator<Item = String>,
+    environment: impl IntoIterator<Item = (String, String)>,
+) -> Result<String, OpenError> {
+    let settings = Settings::read(&[COMMON, SETTINGS], arguments, environment)?;
+    let store = Store::open(database(&settings).await?).await?;
+    Ok(crate::license::system_id(&store.installation().await?))
 }
 
 /// The database that the settings name.
@@ -144,6 +168,14 @@ async fn master(settings: &Settings, database: &Database) -> Result<Option<Ident
 fn is_serious(secret: &str) -> bool {
     let word = secret.to_ascii_lowercase();
     secret.len() >= 32 && !["changeme", "placeholder", "<", "example"].iter().any(|hint| word.contains(hint))
+}
+
+/// The process that reads documents: this program again, unless another one is named.
+fn reader(settings: &Settings) -> Result<Isolation, SettingError> {
+    match settings.path("PIDQ_READER")? {
+        Some(program) => Ok(Isolation::of(program, READER)),
+        None => Isolation::of_this_program(READER).map_err(|failure| settings.wrong("PIDQ_READER", &failure.detail)),
+    }
 }
 
 fn licensing(settings: &Settings) -> Result<Licensing, SettingError> {

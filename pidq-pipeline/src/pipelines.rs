@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::catalogue;
 use crate::keys::{self, ApiKey, Verb};
+use crate::models::Models;
 use crate::platform::Platform;
 use crate::problems::{refused, stored, unprocessable, validation};
 use crate::records::{Options, Pipeline};
@@ -35,7 +36,7 @@ pub(crate) async fn create(platform: &Arc<Platform>, mut request: Request) -> Re
     if !key.is_unrestricted() {
         return Err(forbidden("This key reaches some pipelines only, and makes no new ones."));
     }
-    let new = new_pipeline(body)?;
+    let new = new_pipeline(&platform.models, body)?;
     let (pipelines, _) = platform.store.totals().await.map_err(stored)?;
     platform.licensing.admit_more("pipelines", pipelines)?;
     if pipelines >= platform.limits.pipelines {
@@ -47,15 +48,14 @@ pub(crate) async fn create(platform: &Arc<Platform>, mut request: Request) -> Re
     Ok(Response::json(&shown)?.created(format!("/api/pipelines/{}", pipeline.id)).etag(pipeline.etag()))
 }
 
-fn new_pipeline(body: Map<String, Value>) -> Result<NewPipeline, Problem> {
+fn new_pipeline(models: &Models, body: Map<String, Value>) -> Result<NewPipeline, Problem> {
     known_members(&body, MEMBERS)?;
     let wanted: Wanted = serde_json::from_value(Value::Object(body)).map_err(|error| mistyped(&error))?;
-    let model = catalogue::model(&wanted.embedding_model)?;
     let (text_splitter, splitter_parameters) = text_splitter(&wanted.text_splitter)?;
     Ok(NewPipeline {
         name: name(&wanted.name)?,
-        embedding_model: model.name.to_owned(),
-        embedding_dimensions: model.dimensions as i64,
+        embedding_dimensions: catalogue::dimensions(models, &wanted.embedding_model)? as i64,
+        embedding_model: wanted.embedding_model,
         text_splitter,
         splitter_parameters,
         classifications: labels(&wanted.classifications)?,

@@ -7,8 +7,11 @@ use pidq_http::{Cursors, Fut, Head, Principal, PrincipalKind, Problem, oauth};
 
 use tokio::sync::Notify;
 
+use crate::extract::{self, Isolation};
+use crate::indexes::Indexes;
 use crate::keys::{self, ApiKey};
 use crate::licensing::Licensing;
+use crate::models::Models;
 use crate::store::Store;
 
 /// What all handlers share.
@@ -25,6 +28,14 @@ pub struct Platform {
     pub licensing: Licensing,
     /// Wakes workers.
     pub bell: Bell,
+    /// The partitions that are open.
+    pub indexes: Indexes,
+    /// The embedding models that are open.
+    pub models: Models,
+    /// What a reader of documents may spend.
+    pub extraction: extract::Options,
+    /// The process that reads them.
+    pub isolation: Isolation,
 }
 
 /// A bell: whoever waits for it wakes up. Ringing is never needed for what is right, only for what is soon.

@@ -3,7 +3,7 @@
 use pidq_http::{Accepts, Access, Method, Parameter, Place, Reply, Route, oauth};
 
 use crate::platform::Platform;
-use crate::{catalogue, documents, keys, licensing, limits, pipelines, tokens};
+use crate::{catalogue, documents, keys, licensing, limits, pipelines, questions, tokens};
 
 /// The most bytes of a JSON body.
 const JSON_BODY: u64 = 1 << 20;
@@ -182,6 +182,26 @@ pub const ROUTES: &[Route<Platform>] = &[
     },
     Route {
         method: Method::GET,
+        path: "/api/pipelines/{pipeline_id}/documents/{document_id}/chunks",
+        access: Access::Scope("documents:read"),
+        summary: "The chunks of a document, in order.",
+        parameters: &[LIMIT, CURSOR],
+        body: None,
+        replies: &[reply(200, PAGE, "A page of the list.")],
+        handler: |platform, request| Box::pin(documents::chunks(platform, request)),
+    },
+    Route {
+        method: Method::POST,
+        path: "/api/pipelines/{pipeline_id}/search",
+        access: Access::Scope("query"),
+        summary: "The passages that say something about a question, best first.",
+        parameters: &[],
+        body: Some(json(SEARCH)),
+        replies: &[reply(200, OBJECT, "The passages.")],
+        handler: |platform, request| Box::pin(questions::search(platform, request)),
+    },
+    Route {
+        method: Method::GET,
         path: "/api/embedding-models",
         access: Access::Bearer,
         summary: "The embedding models that can be chosen.",
@@ -291,3 +311,4 @@ const PIPELINE: &str = r#"{"type":"object","required":["id","name","embedding_mo
 const FORM: &str = r#"{"type":"object","required":["file","classification"],"properties":{"file":{"type":"string","format":"binary"},"classification":{"type":"string"},"external_id":{"type":"string","minLength":1,"maxLength":256},"metadata":{"type":"string"},"filename":{"type":"string"},"sha256":{"type":"string"}},"additionalProperties":false}"#;
 const DOCUMENT: &str = r#"{"type":"object","required":["id","pipeline_id","filename","content_type","size","sha256","classification","revision","status","terminal","searchable","progress","attempts","error","chunk_count","page_count","warnings","created_at","updated_at"]}"#;
 const KEY_WANTED: &str = r#"{"type":"object","required":["name","scopes"],"properties":{"name":{"type":"string","minLength":1,"maxLength":128},"scopes":{"type":"array","minItems":1,"items":{"type":"string","enum":["pipelines:read","pipelines:write","documents:read","documents:write","query","admin"]}},"pipelines":{"type":"object","additionalProperties":{"type":"object","required":["classifications","verbs"],"properties":{"classifications":{"type":"array","items":{"type":"string"}},"verbs":{"type":"array","items":{"type":"string","enum":["read","write","query"]}}},"additionalProperties":false}},"expires_in_days":{"type":["integer","null"],"minimum":0,"maximum":4294967295}},"additionalProperties":false}"#;
+const SEARCH: &str = r#"{"type":"object","required":["query","classification"],"properties":{"query":{"type":"string","minLength":1,"maxLength":8000},"classification":{"type":"string"},"top_k":{"type":["integer","null"],"minimum":1,"maximum":50},"mode":{"type":["string","null"],"enum":["hybrid","dense","sparse",null]},"min_score":{"type":["number","null"]},"filter":{"type":["object","null"]}},"additionalProperties":false}"#;

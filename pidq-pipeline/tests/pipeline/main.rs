@@ -2,14 +2,14 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-mod api;
 mod analyser;
+mod api;
 mod corpora;
-#[allow(dead_code, reason = "another suite has more use for it")]
 #[path = "../../../pidq-http/tests/identity/databases.rs"]
 mod databases;
+mod eval;
+mod extract;
 mod jobs;
 mod platform;
-mod eval;
+mod reading;
 mod search;
-mod extract;

@@ -1,5 +1,7 @@
 //! A platform in this process, and callers that ask it.
 
+use std::sync::Arc;
+
 use http_body_util::BodyExt;
 use hyper::{HeaderMap, Request};
 use pidq_http::{COMMON, Settings, Site};
@@ -15,6 +17,7 @@ pub const SECRET: &str = "f3a9c1d7e5b2408c9d6a1e7f0b3c5d8e";
 /// A platform on a database of its own.
 pub struct World {
     pub site: Site<Platform>,
+    pub state: Arc<Platform>,
     _folder: Option<TempDir>,
 }
 
@@ -63,11 +66,11 @@ impl World {
     }
 
     async fn open(url: &str, folder: Option<TempDir>, more: &[(&str, &str)]) -> World {
-        let own = [("PIDQ_DATABASE_URL", url), ("PIDQ_RATE", "0")];
+        let own = [("PIDQ_DATABASE_URL", url), ("PIDQ_RATE", "0"), ("PIDQ_READER", env!("CARGO_BIN_EXE_pidq-extract"))];
         let environment = own.iter().chain(more).map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
         let settings = Settings::read(&[COMMON, SETTINGS], [], environment).unwrap();
-        let site = open(&settings).await.unwrap_or_else(|error| panic!("{error}")).build();
-        World { site, _folder: folder }
+        let app = open(&settings).await.unwrap_or_else(|error| panic!("{error}"));
+        World { state: app.state.clone(), site: app.build(), _folder: folder }
     }
 
     /// Sends a request with headers and a body.

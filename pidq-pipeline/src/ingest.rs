@@ -1,0 +1,129 @@
+//! Workers: they take jobs that are due and hold them while they work.
+//!
+//! Reading a document goes through stages: its text is read in a process of its own, split, embedded, and stored with
+//! the chunks at once. Whatever dies in between leaves a job that another worker takes when the hold is over.
+
+mod stages;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use pidq_http::auth::Moment;
+use pidq_http::uuid_v7;
+
+use crate::platform::Platform;
+use crate::records::{Failure, Progress, Status};
+use crate::store::{Job, JobKind, StoreError};
+use stages::{Fault, Reading};
+
+/// How long a job is held at once. A worker that lives holds it again in time.
+const HOLD: Duration = Duration::from_secs(30);
+/// How often an idle worker looks, if nobody rings.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// How often a document is tried.
+const ATTEMPTS: i64 = 5;
+/// How many documents of a pipeline that goes away are deleted before the job is held again.
+const AT_ONCE: usize = 100;
+
+/// Works until the future is dropped.
+pub async fn work(platform: Arc<Platform>) {
+    let holder = uuid_v7();
+    loop {
+        match platform.store.take_job(&holder, HOLD).await {
+            Ok(Some(job)) => {
+                // Others may have heard the bell for this one.
+                platform.bell.ring();
+                done(&platform, &job).await;
+            }
+            Ok(None) => {
+                tokio::select! {
+                    () = platform.bell.heard() => {}
+                    () = tokio::time::sleep(LOOK_EVERY) => {}
+                }
+            }
+            Err(error) => {
+                tracing::warn!(%error, "jobs cannot be taken");
+                tokio::time::sleep(LOOK_EVERY).await;
+            }
+        }
+    }
+}
+
+/// Does a job. One that cannot be ended because the database does not answer is taken again when the hold is over.
+async fn done(platform: &Arc<Platform>, job: &Job) {
+    let end = match job.kind {
+        JobKind::Read => read(platform, job).await,
+        JobKind::Delete => delete(platform, job).await,
+        JobKind::Reindex => platform.store.finish(job).await,
+    };
+    if let Err(error) = end {
+        tracing::warn!(job = job.id, %error, "a job was left");
+    }
+}
+
+/// Reads a document. A hold that is lost, or a document that is not wanted any more, ends it without a trace.
+async fn read(platform: &Arc<Platform>, job: &Job) -> Result<(), StoreError> {
+    let mut reading = Reading::new(platform.clone(), job.clone());
+    let outcome = tokio::select! {
+        outcome = reading.run() => outcome,
+        () = holding(platform, job) => Err(Fault::Unwanted),
+    };
+    match outcome {
+        Ok(()) | Err(Fault::Unwanted) => Ok(()),
+        Err(Fault::Store(error)) => Err(error),
+        Err(Fault::Failed { stage, code, message, retryable }) => {
+            fail(platform, job, stage, code, message, retryable).await
+        }
+    }
+}
+
+/// Holds a job as long as it can be held.
+async fn holding(platform: &Platform, job: &Job) {
+    loop {
+        tokio::time::sleep(HOLD / 3).await;
+        match platform.store.hold_job(job, HOLD).await {
+            Ok(true) => {}
+            Ok(false) => return,
+            Err(error) => tracing::warn!(job = job.id, %error, "a job cannot be held"),
+        }
+    }
+}
+
+async fn fail(
+    platform: &Platform,
+    job: &Job,
+    stage: Status,
+    code: &str,
+    message: String,
+    retryable: bool,
+) -> Result<(), StoreError> {
+    let again = retryable && job.attempts < ATTEMPTS;
+    let again_at = again.then(|| (Moment::now() + wait(job.attempts)).0);
+    let failure =
+        Failure { stage: stage.word().to_owned(), code: code.to_owned(), message, retryable, attempt: job.attempts };
+    let progress = Progress { failure: Some(failure), next_attempt_at: again_at, ..Progress::default() };
+    platform.store.fail(job, &progress, again_at).await?;
+    Ok(())
+}
+
+/// 1, 4, 16, 64 seconds.
+fn wait(attempts: i64) -> Duration {
+    let exponent = u32::try_from(attempts - 1).unwrap_or(0).min(8);
+    Duration::from_secs(4u64.pow(exponent))
+}
+
+/// Takes a pipeline away with its documents.
+async fn delete(platform: &Platform, job: &Job) -> Result<(), StoreError> {
+    loop {
+        let some = platform.store.any_documents(&job.pipeline_id, AT_ONCE).await?;
+        for document in &some {
+            platform.store.delete_document(&job.pipeline_id, document).await?;
+        }
+        if !platform.store.hold_job(job, HOLD).await? {
+            return Ok(());
+        }
+        if platform.store.delete_pipeline(&job.pipeline_id).await? {
+            return Ok(());
+        }
+    }
+}

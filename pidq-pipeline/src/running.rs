@@ -1,0 +1,67 @@
+//! The command: settings in, a running platform or a worker, exit code out.
+
+use std::sync::Arc;
+
+use pidq_http::{App, COMMON, Floor, Settings, Shutdown, help, serve};
+use tokio::task::JoinSet;
+
+use crate::ingest;
+use crate::opening::{OpenError, open};
+use crate::platform::Platform;
+use crate::settings::SETTINGS;
+
+/// What a process does.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Part {
+    /// It answers requests, and reads documents beside that.
+    Server,
+    /// It reads documents.
+    Worker,
+}
+
+/// Runs until it is told to stop. `--help` lists the settings.
+///
+/// # Errors
+/// Why it could not start.
+pub fn start(
+    part: Part,
+    arguments: Vec<String>,
+    environment: impl IntoIterator<Item = (String, String)>,
+) -> Result<(), OpenError> {
+    if arguments.iter().any(|argument| ["--help", "-h"].contains(&argument.as_str())) {
+        print!("Keeps documents in pipelines, and answers questions from them.\n\n{}", help(&[SETTINGS, COMMON]));
+        return Ok(());
+    }
+    let settings = Settings::read(&[COMMON, SETTINGS], arguments, environment)?;
+    Floor(&settings).init_log()?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    runtime.block_on(run(part, &settings))
+}
+
+async fn run(part: Part, settings: &Settings) -> Result<(), OpenError> {
+    let shutdown = Shutdown::on_signals()?;
+    match part {
+        Part::Server => {
+            let listeners = Floor(settings).listeners()?;
+            let app = open(settings).await?;
+            let _workers = workers(&app, settings.parsed("PIDQ_WORKERS")?);
+            for listener in &listeners {
+                tracing::info!(address = %listener.address()?, "listening");
+            }
+            Ok(serve(app, listeners, shutdown).await?)
+        }
+        Part::Worker => {
+            let app = open(settings).await?;
+            // A worker apart works, whatever is said of those in the server.
+            let _workers = workers(&app, settings.parsed::<usize>("PIDQ_WORKERS")?.max(1));
+            tracing::info!("working");
+            shutdown.told().await;
+            Ok(())
+        }
+    }
+}
+
+/// Workers that end when this is dropped. What they hold is taken by others when the hold is over.
+fn workers(app: &App<Platform>, workers: usize) -> JoinSet<()> {
+    (0..workers).map(|_| ingest::work(Arc::clone(&app.state))).collect()
+}

@@ -1,0 +1,123 @@
+//! Documents from the upload to the search, with workers that read them in processes of their own.
+
+use std::sync::Arc;
+
+use pidq_pipeline::ingest;
+use serde_json::{Value, json};
+
+use crate::platform::World;
+
+const VESSEL: &str =
+    "Two relief valves protect the vessel V-201.\n\nPSV-2015A is set at 38.5 barg. PSV-2015B is its spare.";
+const PUMP: &str = "The pump P-101A takes water from tank TK-701.\n\nIt is stopped by the low level trip LSLL-7012.";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_document_is_read_and_found_by_its_words_and_tags() {
+    on_each(async |world| {
+        let id = world.pipeline().await;
+        let sent = world.ready(&id, "V-201.md", VESSEL.as_bytes(), &[("classification", "manual")]).await;
+        assert_eq!(
+            (&sent["status"], &sent["searchable"], &sent["chunk_count"]),
+            (&json!("ready"), &json!(true), &json!(1))
+        );
+        assert_eq!(sent["content_type"], "text/markdown");
+        world.ready(&id, "P-101.txt", PUMP.as_bytes(), &[("classification", "manual")]).await;
+        for question in ["What is PSV 2015A set at?", "psv-2015a", "relief valves of the vessel"] {
+            let found = world.search(&id, question, "manual").await;
+            let best = &found["results"][0];
+            assert_eq!(best["document_id"], sent["id"], "{question}: {found}");
+            assert!(best["tags"].as_array().unwrap().contains(&json!("PSV-2015A")));
+            let text = world.get(&format!("/api/pipelines/{id}/documents/{}/text", sent["id"].as_str().unwrap())).await;
+            let text: Vec<char> = String::from_utf8(text.body).unwrap().chars().collect();
+            let (start, end) = (best["start"].as_u64().unwrap() as usize, best["end"].as_u64().unwrap() as usize);
+            assert_eq!(text[start..end].iter().collect::<String>(), best["text"].as_str().unwrap());
+        }
+        let other = world.search(&id, "relief valves", "datasheet").await;
+        assert_eq!(other["results"], json!([]), "a label knows nothing of another");
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_deleted_or_relabelled_is_found_no_more_where_it_was() {
+    on_each(async |world| {
+        let id = world.pipeline().await;
+        let sent = world.ready(&id, "V-201.md", VESSEL.as_bytes(), &[("classification", "manual")]).await;
+        assert_eq!(world.found(&id, "relief", "manual").await, 1);
+        let path = format!("/api/pipelines/{id}/documents/{}", sent["id"].as_str().unwrap());
+        let patch = [("content-type", "application/json")];
+        assert_eq!(world.send("PATCH", &path, &patch, r#"{"classification": "datasheet"}"#).await.status, 200);
+        assert_eq!((world.found(&id, "relief", "manual").await, world.found(&id, "relief", "datasheet").await), (0, 1));
+        assert_eq!(world.send("DELETE", &path, &[], "").await.status, 204);
+        assert_eq!(world.found(&id, "relief", "datasheet").await, 0);
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_document_that_cannot_be_read_says_why() {
+    on_each(async |world| {
+        let id = world.pipeline().await;
+        for (name, bytes, code) in [
+            ("a.pdf", &b"%PDF-1.7 broken"[..], "corrupt-document"),
+            ("a.bin", b"\x7fELF\x02\x01\x01\0\0\0\0\0", "unsupported-type"),
+            ("a.txt", b"  \n ", "empty-text"),
+        ] {
+            let sent = world.ready(&id, name, bytes, &[("classification", "manual")]).await;
+            assert_eq!((&sent["status"], &sent["error"]["code"]), (&json!("failed"), &json!(code)), "{sent}");
+            assert_eq!((&sent["terminal"], &sent["searchable"]), (&json!(true), &json!(false)));
+        }
+        let counts = world.get(&format!("/api/pipelines/{id}")).await.json()["document_counts"].clone();
+        assert_eq!(counts, json!({"total": 3, "ready": 0, "processing": 0, "failed": 3}));
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_pipeline_goes_away_with_its_documents() {
+    on_each(async |world| {
+        let id = world.pipeline().await;
+        world.ready(&id, "V-201.md", VESSEL.as_bytes(), &[("classification", "manual")]).await;
+        assert_eq!(world.send("DELETE", &format!("/api/pipelines/{id}"), &[], "").await.status, 202);
+        for _ in 0..100 {
+            if world.get(&format!("/api/pipelines/{id}")).await.status == 404 {
+                return;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+        }
+        panic!("it is still there");
+    })
+    .await;
+}
+
+/// Runs a test once for each kind of database, with two workers.
+async fn on_each(test: impl AsyncFn(&World)) {
+    crate::platform::on_each(async |world| {
+        let workers: Vec<_> = (0..2).map(|_| tokio::spawn(ingest::work(Arc::clone(&world.state)))).collect();
+        test(&world).await;
+        workers.iter().for_each(|worker| worker.abort());
+    })
+    .await;
+}
+
+impl World {
+    /// Uploads a document and waits until nothing happens to it any more.
+    async fn ready(&self, pipeline: &str, name: &str, bytes: &[u8], parts: &[(&str, &str)]) -> Value {
+        let path = format!("/api/pipelines/{pipeline}/documents?wait=60");
+        let headers = [("content-type", "multipart/form-data; boundary=x7x")];
+        let sent = self.send("POST", &path, &headers, crate::platform::form(name, bytes, parts)).await;
+        assert_eq!(sent.status, 201, "{}", String::from_utf8_lossy(&sent.body));
+        sent.json()
+    }
+
+    async fn search(&self, pipeline: &str, question: &str, label: &str) -> Value {
+        let body = json!({"query": question, "classification": label});
+        let answer = self.post(&format!("/api/pipelines/{pipeline}/search"), &body).await;
+        assert_eq!(answer.status, 200, "{}", String::from_utf8_lossy(&answer.body));
+        answer.json()
+    }
+
+    async fn found(&self, pipeline: &str, question: &str, label: &str) -> usize {
+        self.search(pipeline, question, label).await["results"].as_array().unwrap().len()
+    }
+}

@@ -1,0 +1,145 @@
+//! `pidq pipeline license`: keys and licences of those who distribute the platform, and what a licence says.
+
+use std::env::VarError;
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use pidq_http::auth::Moment;
+use pidq_http::{Secret, uuid_v7};
+use pidq_pipeline::license::{Allowance, Issuer, Licence, State, Trust};
+
+use super::failure::{Failure, Result, Status};
+
+/// Where the secret key is looked for.
+const KEY: &str = "PIDQ_LICENSE_KEY";
+const DAY: i64 = 24 * 60 * 60;
+
+#[derive(Subcommand)]
+pub enum Command {
+    /// Make a key: the secret half for whoever gives licences, the public half for installations.
+    Key,
+    /// Print the name of an installation, which a licence is made for.
+    Id(Place),
+    /// Make a licence; the secret key is read from PIDQ_LICENSE_KEY.
+    Issue(Issue),
+    /// Check a licence.
+    Verify(Verify),
+}
+
+/// Which installation a command is about.
+#[derive(Args)]
+pub struct Place {
+    /// The data directory of the platform; `PIDQ_DATABASE_URL` holds for it too
+    #[arg(long, value_name = "DIR")]
+    data_dir: Option<PathBuf>,
+}
+
+#[derive(Args)]
+pub struct Issue {
+    /// The name of the installation, as PIDQ-XXXX-XXXX-XXXX-XXXX
+    #[arg(long, value_name = "ID")]
+    system_id: String,
+    /// Whom it is given to
+    #[arg(long, value_name = "NAME", default_value = "")]
+    organisation: String,
+    /// What it is called
+    #[arg(long, value_name = "NAME", default_value = "standard")]
+    plan: String,
+    /// For how many days it holds
+    #[arg(long, value_name = "DAYS", default_value_t = 365)]
+    days: u32,
+    /// How many days after its end everything still works
+    #[arg(long, value_name = "DAYS", default_value_t = 14)]
+    grace: u32,
+    /// How many pipelines it allows
+    #[arg(long)]
+    pipelines: Option<u64>,
+    /// How many documents it allows
+    #[arg(long)]
+    documents: Option<u64>,
+    /// How many questions a day it allows
+    #[arg(long)]
+    queries_per_day: Option<u64>,
+}
+
+#[derive(Args)]
+pub struct Verify {
+    /// The licence
+    licence: String,
+    /// The name of the installation
+    #[arg(long, value_name = "ID")]
+    system_id: String,
+    /// The public keys that are trusted
+    #[arg(long, value_name = "KEY", required = true)]
+    key: Vec<String>,
+}
+
+/// Runs the subcommand.
+pub fn run(command: &Command) -> Result {
+    match command {
+        Command::Key => key(),
+        Command::Id(place) => id(place),
+        Command::Issue(issue) => self::issue(issue),
+        Command::Verify(verify) => self::verify(verify),
+    }
+}
+
+fn key() -> Result {
+    let secret = Issuer::generate().map_err(|error| Failure::Usage(error.to_string()))?;
+    let issuer = Issuer::read(&secret).map_err(|error| Failure::Usage(error.to_string()))?;
+    println!("secret  {}", secret.expose());
+    println!("public  {}", issuer.public_key());
+    Ok(Status::Done)
+}
+
+fn id(place: &Place) -> Result {
+    let arguments = place.data_dir.iter().flat_map(|path| ["--data-dir".to_owned(), path.display().to_string()]);
+    let id = super::service::wait(async {
+        pidq_pipeline::system_id(arguments, std::env::vars()).await.map_err(|error| Failure::Usage(error.to_string()))
+    })?;
+    println!("{id}");
+    Ok(Status::Done)
+}
+
+fn issue(issue: &Issue) -> Result {
+    let secret = std::env::var(KEY).map_err(|error| match error {
+        VarError::NotPresent => {
+            Failure::Usage(format!("set {KEY} to the secret key; `pidq pipeline license key` makes one"))
+        }
+        VarError::NotUnicode(_) => Failure::Usage(format!("{KEY} is no key")),
+    })?;
+    let issuer = Issuer::read(&Secret::new(secret)).map_err(|error| Failure::Usage(format!("{KEY}: {error}")))?;
+    let now = Moment::now().seconds();
+    let licence = Licence {
+        v: 1,
+        lid: uuid_v7(),
+        sys: issue.system_id.clone(),
+        org: issue.organisation.clone(),
+        plan: issue.plan.clone(),
+        iat: now,
+        nbf: now,
+        exp: now + i64::from(issue.days) * DAY,
+        grace_days: issue.grace,
+        limits: Allowance {
+            pipelines: issue.pipelines,
+            documents: issue.documents,
+            queries_per_day: issue.queries_per_day,
+        },
+        features: Vec::new(),
+    };
+    println!("{}", issuer.issue(&licence));
+    Ok(Status::Done)
+}
+
+fn verify(verify: &Verify) -> Result {
+    let trust = Trust::read(&verify.key).map_err(|error| Failure::Usage(error.to_string()))?;
+    let state = trust.judge([verify.licence.as_str()], &verify.system_id, Moment::now());
+    println!("status  {}", state.word());
+    if let State::Invalid(why) = &state {
+        println!("reason  {why}");
+    }
+    if let Some(licence) = state.licence() {
+        println!("plan    {}\nends    {}", licence.plan, Moment(licence.exp.saturating_mul(1000)).to_rfc3339());
+    }
+    Ok(if state.is_good() { Status::Done } else { Status::Falsy })
+}
