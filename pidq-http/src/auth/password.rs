@@ -1,24 +1,28 @@
 //! Passwords: what is accepted as one, and Argon2id on few threads.
 //!
 //! Hashing is the scarcest thing that a server has: about a dozen a second and core. So few run at once, few wait, and
-//! all others are told at once that the server is busy.
+//! all others are told at once that the server is busy. Those who have logged in from where they are go first.
+
+mod lanes;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
 
-use argon2::password_hash::phc::PasswordHash;
-use argon2::password_hash::{PasswordHasher, PasswordVerifier};
-use argon2::{Algorithm, Argon2, Params, Version};
+use argon2::password_hash::phc::{Output, ParamsString, PasswordHash, Salt};
+use argon2::{Algorithm, Argon2, Block, Params, Version};
 use rustix::process::setpriority_process;
 use rustix::thread::gettid;
 use sha2::{Digest, Sha256};
-use tokio::sync::{Semaphore, oneshot};
+use subtle::ConstantTimeEq;
+use tokio::sync::oneshot;
 use zeroize::Zeroizing;
 
 use super::IdentityError;
 use super::secret::random;
+use super::throttle::Acquaintance;
+use lanes::Lanes;
 
 /// How much work a hash is.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -29,7 +33,7 @@ pub struct HashCost {
     pub passes: u32,
     /// Lanes.
     pub lanes: u32,
-    /// Hashes that may wait for a thread; one more is refused.
+    /// Hashes of strangers that may wait for a thread, and as many of those who are known; one more is refused.
     pub queue: usize,
 }
 
@@ -69,43 +73,36 @@ fn is_common(password: &str) -> bool {
 /// The threads that hash: always the same ones, since each keeps the memory of a hash, and ending with this.
 pub(crate) struct Passwords {
     work: Arc<Work>,
-    jobs: mpsc::Sender<Job>,
-    /// Those that run and those that wait.
-    places: Arc<Semaphore>,
+    lanes: Arc<Lanes<Job>>,
 }
 
-type Job = Box<dyn FnOnce(&Work) + Send>;
+type Job = Box<dyn FnOnce(&Work, &mut Memory) + Send>;
+
+/// What a hash is computed in. It is as large as all else that a quiet server takes, so that each thread has one, from
+/// the first hash on.
+type Memory = Vec<Block>;
 
 /// Hashing takes all of a processor, and gives way to queries: a login can wait.
-const NICE: i32 = 10;
+const NICE: i32 = 19;
 
 struct Work {
-    argon2: Argon2<'static>,
-    /// Verified for accounts that do not exist, so that they cost what others cost.
-    decoy: String,
+    params: Params,
+    /// Verified for accounts that do not exist, so that they cost what others cost. Nobody knows its password.
+    decoy: PasswordHash,
     runs: AtomicU64,
 }
 
 impl Passwords {
     pub(crate) fn new(cost: HashCost) -> Result<Passwords, IdentityError> {
-        let params = Params::new(cost.memory, cost.passes, cost.lanes, Some(Params::DEFAULT_OUTPUT_LEN))
-            .map_err(|error| IdentityError::Refused(format!("the cost of passwords: {error}")))?;
-        let mut work = Work {
-            argon2: Argon2::new(Algorithm::Argon2id, Version::V0x13, params),
-            decoy: String::new(),
-            runs: AtomicU64::new(0),
-        };
-        work.decoy = work.hash("nobody has this password")?;
-        work.runs = AtomicU64::new(0);
-        let (work, threads) = (Arc::new(work), threads());
-        let (jobs, waiting) = mpsc::channel();
-        let waiting = Arc::new(Mutex::new(waiting));
+        let work = Arc::new(Work::new(cost)?);
+        let threads = threads();
+        let lanes = Arc::new(Lanes::new(threads, cost.queue));
         for _ in 0..threads {
-            let (work, waiting) = (work.clone(), waiting.clone());
-            let started = thread::Builder::new().name("hash".into()).spawn(move || hash_all(&work, &waiting));
+            let (work, lanes) = (work.clone(), lanes.clone());
+            let started = thread::Builder::new().name("hash".into()).spawn(move || hash_all(&work, &lanes));
             started.map_err(|_| IdentityError::Busy)?;
         }
-        Ok(Passwords { work, jobs, places: Arc::new(Semaphore::new(threads + cost.queue)) })
+        Ok(Passwords { work, lanes })
     }
 
     /// How many hashes were computed so far.
@@ -114,48 +111,57 @@ impl Passwords {
     }
 
     pub(crate) async fn hash(&self, password: Zeroizing<String>) -> Result<String, IdentityError> {
-        self.run(move |work| work.hash(&password)).await?
+        self.run(Acquaintance::Known, move |work, memory| work.hash(&password, memory)).await?
     }
 
     /// Whether the password is the one that was hashed. Without a hash the answer is no, after the same work.
     pub(crate) async fn verify(
         &self,
+        who: Acquaintance,
         password: Zeroizing<String>,
         hash: Option<String>,
     ) -> Result<bool, IdentityError> {
-        self.run(move |work| work.verify(&password, hash.as_deref())).await
+        self.run(who, move |work, memory| work.verify(&password, hash.as_deref(), memory)).await
     }
 
     /// Whether a hash was made at another cost than that of today.
     pub(crate) fn is_outdated(&self, hash: &str) -> bool {
         let params = PasswordHash::new(hash).ok().and_then(|hash| Params::try_from(&hash).ok());
-        params.is_none_or(|params| params != *self.work.argon2.params())
+        params.is_none_or(|params| params != self.work.params)
     }
 
-    async fn run<T: Send + 'static>(&self, job: impl FnOnce(&Work) -> T + Send + 'static) -> Result<T, IdentityError> {
-        let place = self.places.clone().try_acquire_owned().map_err(|_| IdentityError::Busy)?;
+    async fn run<T: Send + 'static>(
+        &self,
+        who: Acquaintance,
+        job: impl FnOnce(&Work, &mut Memory) -> T + Send + 'static,
+    ) -> Result<T, IdentityError> {
         let (sender, done) = oneshot::channel();
-        let run: Job = Box::new(move |work| {
-            // It is given back when the work is done, even if the one who asked has gone away.
-            let _held = place;
-            let _ = sender.send(job(work));
+        let run: Job = Box::new(move |work, memory| {
+            // Whoever asked may have gone away.
+            if !sender.is_closed() {
+                let _ = sender.send(job(work, memory));
+            }
         });
-        self.jobs.send(run).map_err(|_| IdentityError::Busy)?;
+        self.lanes.push(who, run).map_err(|_| IdentityError::Busy)?;
         done.await.map_err(|_| IdentityError::Busy)
     }
 }
 
-/// Does one job after the other, until nobody can send any more.
-fn hash_all(work: &Work, waiting: &Mutex<mpsc::Receiver<Job>>) {
+impl Drop for Passwords {
+    fn drop(&mut self) {
+        self.lanes.close();
+    }
+}
+
+fn hash_all(work: &Work, lanes: &Lanes<Job>) {
     // Where it cannot be lowered it is as fast as the others.
     let _ = setpriority_process(Some(gettid()), NICE);
-    loop {
-        let next = waiting.lock().unwrap_or_else(PoisonError::into_inner).recv();
-        let Ok(job) = next else { return };
-        if catch_unwind(AssertUnwindSafe(|| job(work))).is_err() {
+    let mut memory = Memory::new();
+    lanes.serve(|job| {
+        if catch_unwind(AssertUnwindSafe(|| job(work, &mut memory))).is_err() {
             tracing::error!("a password could not be hashed");
         }
-    }
+    });
 }
 
 fn threads() -> usize {
@@ -163,19 +169,81 @@ fn threads() -> usize {
 }
 
 impl Work {
-    fn hash(&self, password: &str) -> Result<String, IdentityError> {
-        self.runs.fetch_add(1, Ordering::Relaxed);
-        let salt = random::<16>()?;
-        let hash: Result<PasswordHash, _> = self.argon2.hash_password_with_salt(password.as_bytes(), &salt);
-        hash.map(|hash| hash.to_string()).map_err(|_| IdentityError::Busy)
+    fn new(cost: HashCost) -> Result<Work, IdentityError> {
+        let params = Params::new(cost.memory, cost.passes, cost.lanes, Some(Params::DEFAULT_OUTPUT_LEN))
+            .map_err(|error| IdentityError::Refused(format!("the cost of passwords: {error}")))?;
+        let decoy = phc(&params, &random::<16>()?, &random::<{ Params::DEFAULT_OUTPUT_LEN }>()?)?;
+        Ok(Work { params, decoy, runs: AtomicU64::new(0) })
     }
 
-    fn verify(&self, password: &str, hash: Option<&str>) -> bool {
+    fn hash(&self, password: &str, memory: &mut Memory) -> Result<String, IdentityError> {
+        self.runs.fetch_add(1, Ordering::Relaxed);
+        let (salt, mut output) = (random::<16>()?, [0; Params::DEFAULT_OUTPUT_LEN]);
+        let argon2 = Argon2::new(Algorithm::Argon2id, Version::V0x13, self.params.clone());
+        fill(&argon2, password, &salt, &mut output, memory).ok_or(IdentityError::Busy)?;
+        Ok(phc(&self.params, &salt, &output)?.to_string())
+    }
+
+    fn verify(&self, password: &str, hash: Option<&str>, memory: &mut Memory) -> bool {
         self.runs.fetch_add(1, Ordering::Relaxed);
         let known = hash.and_then(|hash| PasswordHash::new(hash).ok());
-        let is_known = known.is_some();
-        let Some(hash) = known.or_else(|| PasswordHash::new(&self.decoy).ok()) else { return false };
-        let matches = self.argon2.verify_password(password.as_bytes(), &hash).is_ok();
-        matches && is_known
+        let matches = is_of(password, known.as_ref().unwrap_or(&self.decoy), memory).unwrap_or(false);
+        matches && known.is_some()
+    }
+}
+
+/// Whether a hash is that of a password; at the cost that the hash names.
+fn is_of(password: &str, hash: &PasswordHash, memory: &mut Memory) -> Option<bool> {
+    let version = hash.version.map_or(Some(Version::V0x13), |version| Version::try_from(version).ok())?;
+    let argon2 = Argon2::new(Algorithm::try_from(hash.algorithm.as_str()).ok()?, version, Params::try_from(hash).ok()?);
+    let (salt, expected) = (hash.salt.as_ref()?, hash.hash.as_ref()?.as_bytes());
+    let mut output = vec![0; expected.len()];
+    fill(&argon2, password, salt, &mut output, memory)?;
+    Some(output.ct_eq(expected).into())
+}
+
+fn fill(argon2: &Argon2<'_>, password: &str, salt: &[u8], output: &mut [u8], memory: &mut Memory) -> Option<()> {
+    let count = argon2.params().block_count();
+    memory.try_reserve_exact(count.saturating_sub(memory.len())).ok()?;
+    // What stands in it from before is not read: the first pass writes every block.
+    memory.resize(count, Block::new());
+    argon2.hash_password_into_with_memory(password.as_bytes(), salt, output, memory).ok()
+}
+
+/// A hash as it is stored.
+fn phc(params: &Params, salt: &[u8], output: &[u8]) -> Result<PasswordHash, IdentityError> {
+    let make = || {
+        Some(PasswordHash {
+            algorithm: Algorithm::Argon2id.ident(),
+            version: Some(Version::V0x13.into()),
+            params: ParamsString::try_from(params).ok()?,
+            salt: Some(Salt::new(salt).ok()?),
+            hash: Some(Output::new(output).ok()?),
+        })
+    };
+    make().ok_or_else(|| IdentityError::Refused("the cost of passwords cannot be written down".into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use argon2::password_hash::{PasswordHasher, PasswordVerifier};
+
+    use super::*;
+
+    #[test]
+    fn memory_that_was_used_gives_what_fresh_memory_gives() {
+        let cost = |memory| HashCost { memory, passes: 2, lanes: 1, queue: 0 };
+        let mut memory = Memory::new();
+        for kib in [64, 256, 32, 64] {
+            let work = Work::new(cost(kib)).expect("a cost");
+            let ours = work.hash("blue valve", &mut memory).expect("a hash");
+            let read = PasswordHash::new(&ours).expect("a hash as text");
+            assert!(Argon2::default().verify_password(b"blue valve", &read).is_ok());
+            assert!(work.verify("blue valve", Some(&ours), &mut memory));
+            assert!(!work.verify("red valve", Some(&ours), &mut memory));
+            let theirs: PasswordHash =
+                Argon2::default().hash_password_with_salt(b"blue valve", &[7; 16]).expect("a hash");
+            assert!(work.verify("blue valve", Some(&theirs.to_string()), &mut memory));
+        }
     }
 }

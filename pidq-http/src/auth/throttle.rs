@@ -242,6 +242,11 @@ impl Attempt<'_> {
         self.outcome = Outcome::Succeeded;
     }
 
+    /// Whether the account has logged in from there before.
+    pub(crate) fn acquaintance(&self) -> Acquaintance {
+        if self.climber.1.is_some() { Acquaintance::Known } else { Acquaintance::Stranger }
+    }
+
     /// Nothing was hashed, so nothing was tried.
     pub(crate) fn withdrawn(mut self) {
         self.outcome = Outcome::Withdrawn;

@@ -74,7 +74,7 @@ async fn verified_user(
     let user = identities.known_user(login).await?;
     let usable = user.as_ref().filter(|user| may_log_in(user, client)).and_then(|user| user.password.clone());
     let password = form.required_secret("password")?;
-    let is_right = match identities.passwords.verify(password.clone(), usable).await {
+    let is_right = match identities.passwords.verify(attempt.acquaintance(), password.clone(), usable).await {
         Err(IdentityError::Busy) => {
             attempt.withdrawn();
             return Err(Refusal::Unavailable);
