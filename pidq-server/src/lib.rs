@@ -26,6 +26,7 @@
 pub mod door;
 pub mod graphs;
 pub mod manual;
+pub mod memory;
 pub mod served;
 pub mod store;
 

@@ -15,6 +15,7 @@ use pidq_http::{App, Cursors, Floor, SettingError, Settings, Work};
 
 use crate::door::Rules;
 use crate::graphs::{Graphs, Queries};
+use crate::memory::Memory;
 use crate::routes::ROUTES;
 use crate::served::{self, Served};
 use crate::server::{Budget, OPEN_TENANT, Server, authenticate, ready};
@@ -79,6 +80,7 @@ pub async fn open(settings: &Settings) -> Result<App<Server>, OpenError> {
         graphs: Arc::new(Graphs::new(bytes(settings.size("PIDQ_GRAPH_CACHE")?))),
         queries: Arc::new(Queries::new(QUERIES.0, QUERIES.1)),
         work: Work::new(threads(settings)?, settings.parsed("PIDQ_QUERY_QUEUE")?),
+        memory: Arc::new(Memory::new(bytes(settings.size("PIDQ_QUERY_POOL")?))),
         cursors: Cursors::new(),
         rules: rules(settings)?,
         budget: budget(settings)?,

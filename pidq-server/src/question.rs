@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use pidq_core::error::Code;
+use pidq_core::error::{Code, Warning};
 use pidq_core::limits::MAX_QUERY;
-use pidq_core::{Cancel, Graph, Profile, Query, Scratch};
+use pidq_core::{Cancel, Graph, Limits, Profile, Query, Scratch};
 use pidq_http::header::HeaderName;
 use pidq_http::{Done, Problem, Request, Response, StatusCode, Work};
 use serde::{Deserialize, Deserializer};
@@ -15,6 +15,7 @@ use serde_json::{Value as Json, json};
 use crate::asker::Asker;
 use crate::graph::{CHANGE_VERSION, described, job, which};
 use crate::graphs::{self, Queries};
+use crate::memory::Memory;
 use crate::problems::{problem, query_problem, told};
 use crate::rendering::{Failure, Media, Rendered, Rendering};
 use crate::server::{Budget, Server};
@@ -41,6 +42,7 @@ pub(crate) fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Opti
 pub(crate) struct Task {
     pub graph: Arc<Graph>,
     pub queries: Arc<Queries>,
+    pub memory: Arc<Memory>,
     pub asked: Arc<Asked>,
     pub rendering: Rendering,
     pub budget: Budget,
@@ -105,8 +107,9 @@ pub(crate) async fn run(
     asked: Arc<Asked>,
     rendering: Rendering,
 ) -> Result<Done<Result<Answer, Failure>>, Problem> {
-    let (queries, budget, cancel) = (server.queries.clone(), server.budget, Arc::new(Cancel::default()));
-    let task = Task { graph, queries, asked, rendering, budget, cancel: cancel.clone() };
+    let (queries, memory) = (server.queries.clone(), server.memory.clone());
+    let (budget, cancel) = (server.budget, Arc::new(Cancel::default()));
+    let task = Task { graph, queries, memory, asked, rendering, budget, cancel: cancel.clone() };
     within(&server.work, who, budget.time, cancel, move || task.perform()).await
 }
 
@@ -154,7 +157,22 @@ impl Asked {
 impl Task {
     fn perform(&self) -> Result<Answer, Failure> {
         let query = self.query()?;
-        if self.asked.dry_run { self.check(&query) } else { self.run(&query) }
+        if self.asked.dry_run {
+            return self.within_limits(|_, limits| self.check(&query, limits));
+        }
+        let (mut answer, warnings) = self.within_limits(|scratch, limits| self.run(&query, scratch, limits))?;
+        if self.rendering.explain {
+            let explanation = self.within_limits(|_, limits| Ok(query.explain(&self.graph, limits)?))?;
+            answer.explained = Some(explained(&explanation, &warnings));
+        }
+        Ok(answer)
+    }
+
+    fn within_limits<T>(&self, mut run: impl FnMut(&Scratch, Limits<'_>) -> Result<T, Failure>) -> Result<T, Failure> {
+        let output = self.budget.output_in(self.rendering.media);
+        self.memory.run(self.budget.memory, &self.cancel, |scratch, memory| {
+            run(scratch, Budget { memory, ..self.budget }.limits(output, &self.cancel))
+        })
     }
 
     fn query(&self) -> pidq_core::Result<Arc<Query>> {
@@ -162,29 +180,22 @@ impl Task {
         self.queries.load(Profile::Pidq, text, params, || Query::with_params(text, params))
     }
 
-    fn run(&self, query: &Query) -> Result<Answer, Failure> {
-        let scratch = Scratch::new();
-        let output = self.budget.output_in(self.rendering.media);
-        let limits = self.budget.limits(output, &self.cancel);
-        let outcome = query.run(&self.graph, &scratch, limits)?;
-        let rendered = self.rendering.media.write(&outcome, output)?;
-        let explained = match self.rendering.explain {
-            true => Some(explained(&query.explain(&self.graph, limits)?, &outcome.warnings)),
-            false => None,
-        };
-        Ok(Answer { rendered, fuel: outcome.fuel, explained })
+    fn run(&self, query: &Query, scratch: &Scratch, limits: Limits<'_>) -> Result<(Answer, Vec<Warning>), Failure> {
+        let outcome = query.run(&self.graph, scratch, limits)?;
+        let rendered = self.rendering.media.write(&outcome, limits.output)?;
+        Ok((Answer { rendered, fuel: outcome.fuel, explained: None }, outcome.warnings))
     }
 
     /// `dry_run`: the query is compiled and looked at together with the graph.
-    fn check(&self, query: &Query) -> Result<Answer, Failure> {
+    fn check(&self, query: &Query, limits: Limits<'_>) -> Result<Answer, Failure> {
         let mut warnings = query.check()?;
-        warnings.extend(query.check_against(&self.graph, self.budget.limits(self.budget.output, &self.cancel)));
+        warnings.extend(query.check_against(&self.graph, limits));
         let rendered = Rendered { body: b"[]".to_vec(), kind: "none" };
         Ok(Answer { rendered, fuel: 0, explained: Some(json!({"warnings": warnings})) })
     }
 }
 
-fn explained(explanation: &pidq_core::Explanation, warnings: &[pidq_core::error::Warning]) -> Json {
+fn explained(explanation: &pidq_core::Explanation, warnings: &[Warning]) -> Json {
     let mut explained = json!(explanation);
     explained["warnings"] = json!(warnings);
     explained

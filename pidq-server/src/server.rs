@@ -9,6 +9,7 @@ use pidq_http::{Cursors, Fut, Head, Principal, PrincipalKind, Problem, Work, oau
 
 use crate::door::Rules;
 use crate::graphs::{Graphs, Queries};
+use crate::memory::Memory;
 use crate::rendering::Media;
 use crate::store::{State, Store};
 
@@ -24,6 +25,8 @@ pub struct Server {
     pub queries: Arc<Queries>,
     /// The threads that queries run on.
     pub work: Work,
+    /// The memory that they share.
+    pub memory: Arc<Memory>,
     /// The places in lists that were handed out.
     pub cursors: Cursors,
     /// What a graph may be.

@@ -49,6 +49,7 @@ pub const SETTINGS: &[Setting] = rows![
     "PIDQ_QUERY_QUEUE", "config.query.queue", Kind::Number, Some("64"), false, "Queries that wait for a thread.";
     "PIDQ_QUERY_FUEL", "config.query.fuel", Kind::Number, Some("20000000"), false, "Steps of a query.";
     "PIDQ_QUERY_MEMORY", "config.query.memory", Kind::Size, Some("256MiB"), false, "Memory of a query.";
+    "PIDQ_QUERY_POOL", "config.query.pool", Kind::Size, Some("384MiB"), false, "Memory of all queries that run, together.";
     "PIDQ_QUERY_RESULT", "config.query.result", Kind::Size, Some("16MiB"), false, "Bytes of a result; four times that in lines.";
     "PIDQ_QUERY_TIME", "config.query.time", Kind::Duration, Some("10s"), false, "How long a query may take, waiting included.";
 ];

@@ -1,0 +1,163 @@
+//! The memory of the queries that run: one budget for all of them.
+//!
+//! Most queries take little. So each runs with a small share first, and only one that fails for it runs once more, with
+//! all that a query may have, as soon as that much is free.
+
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::Duration;
+
+use pidq_core::error::Code;
+use pidq_core::{Cancel, Scratch};
+
+use crate::rendering::Failure;
+use crate::store::held;
+
+/// What a query has at first.
+const SMALL: usize = 16 << 20;
+/// A scratch that has grown beyond this is given back to the system.
+const KEPT: usize = 4 << 20;
+/// How often whoever waits looks whether anybody still wants the answer.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// The memory of all runs together.
+#[derive(Debug)]
+pub struct Memory {
+    total: usize,
+    free: Mutex<usize>,
+    more: Condvar,
+    /// Scratches for the next runs: touching fresh memory costs more than filling it.
+    shelf: Mutex<Vec<Scratch>>,
+}
+
+/// A part of the memory that a run holds.
+struct Share<'m> {
+    memory: &'m Memory,
+    bytes: usize,
+}
+
+impl Memory {
+    /// So many bytes for all.
+    pub fn new(total: usize) -> Memory {
+        Memory { total, free: Mutex::new(total), more: Condvar::new(), shelf: Mutex::new(Vec::new()) }
+    }
+
+    /// Runs a query that may take `most` bytes. Blocks while others have what it needs, until it is cancelled.
+    pub(crate) fn run<T>(
+        &self,
+        most: usize,
+        cancel: &Cancel,
+        mut run: impl FnMut(&Scratch, usize) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let most = most.min(self.total);
+        let small = SMALL.min(most);
+        match self.run_within(small, cancel, &mut run) {
+            Err(Failure::Query(error)) if error.code() == Code::OutOfMemory && small < most => {
+                self.run_within(most, cancel, &mut run)
+            }
+            done => done,
+        }
+    }
+
+    fn run_within<T>(
+        &self,
+        bytes: usize,
+        cancel: &Cancel,
+        run: &mut impl FnMut(&Scratch, usize) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let _share = self.take(bytes, cancel);
+        let scratch = held(&self.shelf).pop().unwrap_or_default();
+        let done = run(&scratch, bytes);
+        self.put_back(scratch);
+        done
+    }
+
+    /// A run that is cancelled needs nothing: it ends with its first step.
+    fn take(&self, bytes: usize, cancel: &Cancel) -> Share<'_> {
+        let mut free = held(&self.free);
+        while *free < bytes && !cancel.is_cancelled() {
+            free = self.more.wait_timeout(free, LOOK).unwrap_or_else(PoisonError::into_inner).0;
+        }
+        let bytes = bytes.min(*free);
+        *free -= bytes;
+        Share { memory: self, bytes }
+    }
+
+    fn put_back(&self, mut scratch: Scratch) {
+        scratch.reset();
+        if scratch.size() <= KEPT {
+            held(&self.shelf).push(scratch);
+        }
+    }
+}
+
+impl Drop for Share<'_> {
+    fn drop(&mut self) {
+        *held(&self.memory.free) += self.bytes;
+        self.memory.more.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+    use std::thread;
+
+    use pidq_core::{Graph, Limits, Query};
+
+    use super::*;
+
+    /// What a run got: it fails for want of memory below `needed`.
+    fn needs(needed: usize) -> impl FnMut(&Scratch, usize) -> Result<usize, Failure> {
+        move |_, bytes| if bytes < needed { Err(Failure::Query(out_of_memory())) } else { Ok(bytes) }
+    }
+
+    fn out_of_memory() -> pidq_core::Error {
+        let graph = Graph::from_json(b"[1, 2, 3]".to_vec()).expect("a document");
+        let query = Query::parse("map(get() + 1)").expect("a query");
+        let limits = Limits { memory: 0, ..Limits::default() };
+        let scratch = Scratch::new();
+        let Err(error) = query.run(&graph, &scratch, limits) else { panic!("there is no memory") };
+        assert_eq!(error.code(), Code::OutOfMemory);
+        error
+    }
+
+    #[test]
+    fn a_query_gets_little_then_all_and_never_more() {
+        let memory = Memory::new(100 << 20);
+        let got = |needed, most| memory.run(most, &Cancel::default(), needs(needed)).ok();
+        assert_eq!(got(1, 64 << 20), Some(SMALL));
+        assert_eq!(got(SMALL + 1, 64 << 20), Some(64 << 20));
+        assert_eq!(got(SMALL + 1, 1 << 30), Some(100 << 20));
+        assert_eq!(got(65 << 20, 64 << 20), None);
+        assert_eq!(*held(&memory.free), 100 << 20);
+    }
+
+    #[test]
+    fn together_they_never_have_more_than_there_is() {
+        let memory = Memory::new(3 * SMALL);
+        let (now, peak) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let run = |_: &Scratch, bytes| {
+            peak.fetch_max(now.fetch_add(bytes, SeqCst) + bytes, SeqCst);
+            thread::yield_now();
+            now.fetch_sub(bytes, SeqCst);
+            if bytes > SMALL { Ok(()) } else { Err(Failure::Query(out_of_memory())) }
+        };
+        thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| assert!(memory.run(2 * SMALL, &Cancel::default(), run).is_ok()));
+            }
+        });
+        assert!(peak.load(SeqCst) <= 3 * SMALL);
+        assert_eq!(*held(&memory.free), 3 * SMALL);
+    }
+
+    #[test]
+    fn whoever_is_cancelled_waits_no_longer() {
+        let memory = Memory::new(SMALL);
+        let cancel = Cancel::default();
+        cancel.cancel();
+        let all = memory.take(SMALL, &Cancel::default());
+        assert!(memory.run(SMALL, &cancel, |_, _| Ok(())).is_ok());
+        drop(all);
+    }
+}
