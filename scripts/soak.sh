@@ -15,7 +15,7 @@ step env PIDQ_CYCLES="${PIDQ_CYCLES:-1000000}" cargo test --release --test it --
 step env PROPTEST_CASES="${PROPTEST_CASES:-100000}" cargo test --release --test it -- --nocapture properties
 step env PIDQ_TEST_CUTS="${PIDQ_TEST_CUTS:-100000}" PIDQ_TEST_KILLS="${PIDQ_TEST_KILLS:-10000}" \
     cargo test --release -p pidq-server --test store -- --nocapture
-cargo build --release -p pidq-server
+cargo build --release -p pidq-server -p pidq
 step env LONG=1 PIDQ_SERVER="${CARGO_TARGET_DIR:-$PWD/target}/release/pidq-server" tests/harness/run.sh
 step scripts/fuzz.sh $((60 * ${MINUTES:-30}))
 

@@ -5,7 +5,7 @@
 #   LONG=1 tests/harness/run.sh          the long form
 #   tests/harness/run.sh -k s1           only what pytest selects
 #
-# PIDQ_SERVER names a server that is built already; else one is built here.
+# PIDQ_SERVER names a server that is built already, with the command `pidq` beside it; else both are built here.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -15,7 +15,7 @@ work=$target/harness
 mkdir -p "$work"
 
 if [ -z "${PIDQ_SERVER:-}" ]; then
-    (cd "$root" && cargo build --quiet -p pidq-server)
+    (cd "$root" && cargo build --quiet -p pidq-server -p pidq)
     PIDQ_SERVER=$target/debug/pidq-server
 fi
 export PIDQ_SERVER

@@ -1,15 +1,13 @@
 """The server as a process of its own, with two tenants and somebody of every kind."""
 
-import base64
 import contextlib
-import hashlib
+import functools
 import json
 import os
 import pathlib
 import shutil
 import signal
 import socket
-import sqlite3
 import subprocess
 import tempfile
 import time
@@ -17,13 +15,15 @@ import time
 import requests
 
 SERVER = os.environ.get("PIDQ_SERVER", "target/debug/pidq-server")
+# The command, which looks after accounts.
+PIDQ = os.environ.get("PIDQ_COMMAND", str(pathlib.Path(SERVER).with_name("pidq")))
 WORK = pathlib.Path(os.environ.get("PIDQ_HARNESS", "target/harness"))
 LONG = bool(os.environ.get("LONG"))
 
 PASSWORD = "canary-password-7531"
 SECRET = "pidq_cs_canary0123456789abcdefghijklmnopqrstuvwxyz"
 
-# login: tenant, role
+# login: tenant, role. All have the same password.
 USERS = {
     "ann": ("main", "admin"),
     "ed": ("main", "editor"),
@@ -32,7 +32,7 @@ USERS = {
     "adam": ("other", "admin"),
 } | {f"lib{n}": ("main", "editor") for n in range(8)}
 
-# client: tenant, scopes
+# client: tenant, scopes. They are made after `pidq`, the first one, which has SECRET.
 CLIENTS = {
     "reader": ("main", "read"),
     "writer": ("main", "write"),
@@ -64,18 +64,43 @@ def drawing(nodes=3, name="N"):
     return {"pid_graph": {"nodes": items, "edges": edges, "metadata": {"drawing_name": f"Unit {name}"}}}
 
 
-class Service:
-    """A server process and its folder."""
+def pidq(folder, *arguments, given=""):
+    """Runs the command on the data of a service, and tells what it prints."""
+    command = [PIDQ, *arguments, "--data-dir", str(folder)]
+    return subprocess.run(command, input=given, capture_output=True, text=True, check=True, timeout=60).stdout
 
-    def __init__(self, **settings):
+
+@functools.cache
+def accounts():
+    """A database with somebody of every kind, made as an administrator would, and the secrets of the clients."""
+    folder = WORK / "accounts"
+    shutil.rmtree(folder, ignore_errors=True)
+    with Service(folder) as first:
+        first.terminate()
+    for login, (tenant, role) in USERS.items():
+        pidq(folder, "users", "add", login, "--tenant", tenant, "--role", role, given=PASSWORD + "\n")
+    secrets = {"pidq": SECRET}
+    for client, (tenant, scopes) in CLIENTS.items():
+        grants = [f"--grant={grant}" for grant in ("password", "refresh_token", "client_credentials")]
+        told = pidq(folder, "clients", "add", client, "--tenant", tenant, *grants, *(f"--scope={scope}" for scope in scopes.split()))
+        secrets[client] = told.split("client_secret:")[1].strip()
+    return folder, secrets
+
+
+class Service:
+    """A server process and its folder: a folder that is given, or a new one with all accounts."""
+
+    def __init__(self, data=None, authority=None, before=(), **settings):
+        """`authority` is the file of whoever has signed its certificate, `before` stands before its name on the command line."""
+        self.data, self.before, self.verify = data, before, authority or True
         self.port = free_port()
-        self.url = f"http://127.0.0.1:{self.port}"
+        self.url = f"{'https' if authority else 'http'}://127.0.0.1:{self.port}"
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="pidq-harness-"))
         self.log = self.folder / "log"
         self.settings = {
             "PIDQ_LISTEN": f"127.0.0.1:{self.port}",
             "PIDQ_ADMIN_LISTEN": "",
-            "PIDQ_DATA_DIR": str(self.folder / "data"),
+            "PIDQ_DATA_DIR": str(data or self.folder / "data"),
             "PIDQ_ADMIN_LOGIN": "admin",
             "PIDQ_ADMIN_PASSWORD": PASSWORD,
             "PIDQ_CLIENT_SECRET": SECRET,
@@ -86,8 +111,9 @@ class Service:
         self.process = None
 
     def __enter__(self):
+        if not self.data:
+            shutil.copytree(accounts()[0], self.folder / "data")
         self.start()
-        self.populate()
         return self
 
     def __exit__(self, *_):
@@ -101,12 +127,12 @@ class Service:
         begun = time.monotonic()
         environment = {key: value for key, value in os.environ.items() if not key.startswith("PIDQ_")} | self.settings
         with open(self.log, "ab") as log:
-            self.process = subprocess.Popen([SERVER], env=environment, stdout=log, stderr=log)
+            self.process = subprocess.Popen([*self.before, SERVER], env=environment, stdout=log, stderr=log)
         while time.monotonic() - begun < 60:
             if self.process.poll() is not None:
                 raise RuntimeError(self.log.read_text())
             with contextlib.suppress(requests.RequestException):
-                if requests.get(self.url + "/readyz", timeout=5).status_code == 200:
+                if requests.get(self.url + "/readyz", timeout=5, verify=self.verify).status_code == 200:
                     return time.monotonic() - begun
             time.sleep(0.01)
         raise RuntimeError("the server does not get ready")
@@ -121,29 +147,31 @@ class Service:
         self.process.send_signal(signal.SIGTERM)
         return self.process.wait(timeout=60), time.monotonic() - begun
 
-    def populate(self):
-        """Makes users with the password of the first one, and clients with its secret."""
-        now = int(time.time() * 1000)
-        fingerprint = base64.urlsafe_b64encode(hashlib.sha256(SECRET.encode()).digest()).rstrip(b"=").decode()
-        with contextlib.closing(sqlite3.connect(self.folder / "data" / "pidq.db", timeout=20)) as database, database:
-            (hashed,) = database.execute("select password from users where login = 'admin'").fetchone()
-            for login, (tenant, role) in USERS.items():
-                row = (f"u-{login}", login, tenant, role, "", hashed, 0, now)
-                database.execute("insert into users values (?, ?, ?, ?, ?, ?, ?, ?, null)", row)
-            for client, (tenant, scopes) in CLIENTS.items():
-                row = (client, client, tenant, fingerprint, "password refresh_token client_credentials", scopes, now)
-                database.execute("insert into clients values (?, ?, ?, ?, ?, ?, ?, null)", row)
-            database.execute("update clients set tenant = null where id = 'pidq'")
+    @property
+    def secrets(self):
+        """Those of the clients, by id."""
+        return accounts()[1]
+
+    def credentials(self, client):
+        return {"client_id": client, "client_secret": self.secrets[client]}
+
+    def add_users(self, count):
+        """Makes editors with the password of all, and tells their logins."""
+        logins = [f"user-{number:04}" for number in range(count)]
+        for login in logins:
+            pidq(self.settings["PIDQ_DATA_DIR"], "users", "add", login, "--role", "editor", given=PASSWORD + "\n")
+        return logins
 
     def token(self, client="robot", **form):
         """An access token: of a client, or of a user where a name is given."""
-        form = {"grant_type": "client_credentials", "client_id": client, "client_secret": SECRET, **form}
+        form = {"grant_type": "client_credentials", **self.credentials(client), **form}
         reply = requests.post(self.url + "/o/token/", data=form, timeout=60)
         assert reply.status_code == 200, reply.text
         return reply.json()["access_token"]
 
     def user_token(self, login, **form):
-        return self.token("pidq", grant_type="password", username=login, password=PASSWORD, **form)
+        client = "pidq" if USERS[login][0] == "main" else "rival"
+        return self.token(client, grant_type="password", username=login, password=PASSWORD, **form)
 
     def session(self, token=None):
         session = requests.Session()

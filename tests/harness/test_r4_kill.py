@@ -14,7 +14,7 @@ def test_kills():
         token, lost, torn, slowest, writes = service.token(), 0, 0, 0.0, 0
         acknowledged = {}
         dead = service.token()
-        form = {"token": dead, "client_id": "robot", "client_secret": service.settings["PIDQ_CLIENT_SECRET"]}
+        form = {"token": dead, **service.credentials("robot")}
         assert requests.post(service.url + "/o/revoke_token/", data=form, timeout=30).status_code == 200
         for cycle in range(CYCLES):
             end = threading.Event()

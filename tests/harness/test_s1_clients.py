@@ -55,7 +55,7 @@ def test_requests_oauthlib(service):
     token = basic.fetch_token(token_url, username="lib0", password=PASSWORD, auth=requests.auth.HTTPBasicAuth("pidq", SECRET))
     check("requests-oauthlib: basic", token["access_token"].startswith("pidq_at_"))
     machine = OAuth2Session(client=BackendApplicationClient("robot", scope=["read"]))
-    token = machine.fetch_token(token_url, client_id="robot", client_secret=SECRET, include_client_id=True)
+    token = machine.fetch_token(token_url, **service.credentials("robot"), include_client_id=True)
     check("requests-oauthlib: client credentials", token["scope"] == ["read"] and "refresh_token" not in token)
 
     def fetch(**more):
@@ -94,7 +94,7 @@ def authlib(kind, name, service, login):
     client = open_with("client_secret_post")
     raises(f"{name}: wrong password", OAuthError, lambda: client.fetch_token(token_url, username=f"no-{login}", password="wrong"),
            lambda e: e.error == "invalid_grant" and e.description)
-    machine = open_with("client_secret_basic", client="robot", scope="write")
+    machine = open_with("client_secret_basic", service.secrets["robot"], "robot", scope="write")
     check(f"{name}: client credentials", machine.fetch_token(token_url, grant_type="client_credentials")["scope"] == "write")
 
 
@@ -142,12 +142,13 @@ def curl(*arguments):
 def test_curl(service):
     if not shutil.which("curl"):
         pytest.skip("curl is not there")
-    form = f"grant_type=client_credentials&client_id=robot&client_secret={SECRET}"
+    secret = service.secrets["robot"]
+    form = f"grant_type=client_credentials&client_id=robot&client_secret={secret}"
     for path in ("/o/token/", "/o/token"):
         status, headers, body = curl("-d", form, service.url + path)
         check(f"curl {path}: 200", status == 200 and '"access_token":"pidq_at_' in body)
         check(f"curl {path}: not stored", headers["cache-control"] == "no-store" and headers["pragma"] == "no-cache")
-    status, _, body = curl("-u", f"robot:{SECRET}", "-d", "grant_type=client_credentials", service.url + "/o/token/")
+    status, _, body = curl("-u", f"robot:{secret}", "-d", "grant_type=client_credentials", service.url + "/o/token/")
     check("curl -u: 200", status == 200)
     token = body.split('"access_token":"')[1].split('"')[0]
     status, _, _ = curl("-H", f"Authorization: Bearer {token}", service.url + "/graph")

@@ -3,7 +3,7 @@
 import json
 
 import requests
-from service import SECRET, drawing, goal
+from service import drawing, goal
 
 HEADERS = [
     {}, {"X-Change-Version": "1"}, {"X-Change-Version": "77"}, {"If-None-Match": "*"}, {"If-Match": "*"},
@@ -16,7 +16,7 @@ BODIES = {"POST": b'{"query": "get()"}', "PUT": json.dumps(drawing(1)).encode()}
 def principals(service):
     """Name: token, tenant, scopes. No tenant is nobody."""
     revoked = service.token("robot")
-    requests.post(service.url + "/o/revoke_token/", data={"token": revoked, "client_id": "robot", "client_secret": SECRET}, timeout=30)
+    requests.post(service.url + "/o/revoke_token/", data={"token": revoked, **service.credentials("robot")}, timeout=30)
     clients = {"reader": ("main", "read"), "writer": ("main", "write"), "robot": ("main", "read write"), "rival": ("other", "read write")}
     people = {"ann": ("main", "read write"), "vic": ("main", "read"), "eve": ("other", "read write"), "adam": ("other", "read write")}
     found = {"nobody": (None, None, ""), "made up": ("pidq_at_" + "x" * 43, None, ""), "revoked": (revoked, None, "")}

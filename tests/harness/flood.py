@@ -1,0 +1,57 @@
+"""Logs in with bad passwords, as a process of its own with the lowest priority: `flood.py PORT SECONDS RATE`.
+
+From six hundred networks at a hundred accounts, as a trusted proxy would name them. Prints a line of JSON: how they ended.
+"""
+
+import asyncio
+import json
+import os
+import sys
+import time
+from urllib.parse import urlencode
+
+from service import SECRET
+
+os.nice(19)
+port, seconds, rate = int(sys.argv[1]), float(sys.argv[2]), float(sys.argv[3])
+CONNECTIONS = 24
+statuses = {}
+
+
+def request(number):
+    form = {"grant_type": "password", "client_id": "pidq", "client_secret": SECRET, "username": f"user{number % 100}", "password": "x"}
+    body = urlencode(form)
+    head = (
+        "POST /o/token/ HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\n"
+        f"X-Forwarded-For: 198.51.{number % 24}.{number % 25}\r\nContent-Length: {len(body)}\r\n\r\n"
+    )
+    return (head + body).encode()
+
+
+async def exchange(reader, writer, number):
+    writer.write(request(number))
+    head = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
+    length = int(head.split("content-length:")[1].split("\r\n")[0])
+    await reader.readexactly(length)
+    return int(head[9:12])
+
+
+async def line(begun, numbers):
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    for number in numbers:
+        await asyncio.sleep(max(0, begun + number / rate - time.monotonic()))
+        if time.monotonic() - begun > seconds:
+            break
+        status = await exchange(reader, writer, number)
+        statuses[status] = statuses.get(status, 0) + 1
+    writer.close()
+
+
+async def flood():
+    begun = time.monotonic()
+    numbers = iter(range(int(seconds * rate)))
+    await asyncio.gather(*(line(begun, numbers) for _ in range(CONNECTIONS)))
+
+
+asyncio.run(flood())
+print(json.dumps(statuses))

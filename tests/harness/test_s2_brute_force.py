@@ -1,0 +1,44 @@
+"""S2: whoever guesses at an account gets a hundred guesses a day, and its owner logs in all the while."""
+
+import glob
+
+import pytest
+import requests
+from service import LONG, PASSWORD, SECRET, WORK, Service, goal
+
+DAYS = 3 if LONG else 1
+HOUR = 3_600
+# A guess every four minutes, each from elsewhere.
+PAUSE = 240
+FAKETIME = "/usr/lib/*/faketime/libfaketimeMT.so.1"
+
+
+def log_in(service, password, address):
+    form = {"grant_type": "password", "client_id": "pidq", "client_secret": SECRET, "username": "ed", "password": password}
+    return requests.post(service.url + "/o/token/", data=form, headers={"X-Forwarded-For": address}, timeout=60).status_code
+
+
+def test_brute_force():
+    found = glob.glob(FAKETIME)
+    if not found:
+        pytest.skip("faketime is not there, and a day would last a day")
+    clock = WORK / "clock"
+    clock.write_text("+0")
+    time = {"LD_PRELOAD": found[0], "FAKETIME_TIMESTAMP_FILE": str(clock), "FAKETIME_NO_CACHE": "1", "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
+    with Service(PIDQ_TRUSTED_PROXIES="127.0.0.0/8", **time) as service:
+        statuses, owner, hashed, guesses = {}, [log_in(service, PASSWORD, "203.0.113.9")], [], 0
+        for day in range(DAYS):
+            reached = 0
+            for second in range(0, 24 * HOUR, PAUSE):
+                clock.write_text(f"+{day * 24 * HOUR + second}")
+                guesses += 1
+                status = log_in(service, f"guess {guesses}", f"198.51.{guesses // 250}.{guesses % 250}")
+                statuses[status] = statuses.get(status, 0) + 1
+                # 429 is told before anything is hashed.
+                reached += status != 429
+                if second % (2 * HOUR) == 0:
+                    owner.append(log_in(service, PASSWORD, "203.0.113.9"))
+            hashed.append(reached)
+        locked_out = sum(status != 200 for status in owner)
+        figures = {"guesses": guesses, "hashed_a_day": max(hashed), "owner": len(owner), "locked_out": locked_out, "statuses": str(statuses).replace(" ", "")}
+        goal("S2", figures, "100,0", max(hashed) <= 100 and not locked_out and set(statuses) <= {400, 429})
