@@ -3,14 +3,14 @@
 use std::fs;
 use std::io;
 use std::path::Path;
+use std::pin::Pin;
 use std::str::FromStr;
 use std::time::Duration;
 
-use sqlx::ConnectOptions;
-use sqlx::pool::PoolOptions;
+use sqlx::pool::{PoolConnectionMetadata, PoolOptions};
 use sqlx::postgres::PgConnectOptions;
-use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
-use sqlx::{Pool, Sqlite};
+use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqliteSynchronous};
+use sqlx::{ConnectOptions, Connection, Pool, Sqlite};
 
 use super::{DatabaseError, Pools};
 
@@ -43,15 +43,15 @@ async fn open_sqlite(path: &str) -> Result<Pools, DatabaseError> {
     make_private_file(Path::new(path))
         .map_err(|error| DatabaseError::Open(format!("cannot open the database file `{path}`: {error}")))?;
     let options = sqlite_options().filename(path).create_if_missing(false);
-    let writer = sqlite_pool(1, options.clone()).await?;
-    let readers = sqlite_pool(SQLITE_READERS, options.pragma("query_only", "on")).await?;
+    let writer = connected(sqlite_pool(1).after_release(is_free), options.clone()).await?;
+    let readers = connected(sqlite_pool(SQLITE_READERS), options.pragma("query_only", "on")).await?;
     Ok(Pools::Sqlite { readers, writer })
 }
 
 /// A database in memory is gone with its connection, so there is exactly one.
 async fn open_memory() -> Result<Pools, DatabaseError> {
     let options = sqlite_options().in_memory(true).shared_cache(false);
-    let only = sqlite_pool(1, options).await?;
+    let only = connected(sqlite_pool(1), options).await?;
     Ok(Pools::Sqlite { readers: only.clone(), writer: only })
 }
 
@@ -65,14 +65,30 @@ fn sqlite_options() -> SqliteConnectOptions {
         .disable_statement_logging()
 }
 
-async fn sqlite_pool(connections: u32, options: SqliteConnectOptions) -> Result<Pool<Sqlite>, DatabaseError> {
+fn sqlite_pool(connections: u32) -> PoolOptions<Sqlite> {
     PoolOptions::new()
         .max_connections(connections)
         .acquire_timeout(WAIT)
         .idle_timeout(None)
         .max_lifetime(None)
         .test_before_acquire(false)
-        .connect_with(options)
+}
+
+/// Whether a connection can begin a transaction. One whose transaction could not be ended, because the disk was full for
+/// instance, never can again: it is closed, and the next one is new.
+fn is_free(
+    connection: &mut SqliteConnection,
+    _: PoolConnectionMetadata,
+) -> Pin<Box<dyn Future<Output = Result<bool, sqlx::Error>> + Send + '_>> {
+    Box::pin(async move {
+        // What is being rolled back has to be over.
+        connection.ping().await?;
+        Ok(!connection.is_in_transaction())
+    })
+}
+
+async fn connected(pool: PoolOptions<Sqlite>, options: SqliteConnectOptions) -> Result<Pool<Sqlite>, DatabaseError> {
+    pool.connect_with(options)
         .await
         .map_err(|error| DatabaseError::Open(format!("cannot open the SQLite database: {error}")))
 }
