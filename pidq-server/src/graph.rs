@@ -22,14 +22,12 @@ pub(crate) async fn fetch(server: &Server, request: Request) -> Result<Response,
     if !media.is_json() {
         return crate::question::drawing(server, &asker, &job, &which, Rendering::new(media)).await;
     }
-    if request.head.is_conditional() {
-        let meta = server.store.head(&asker.tenant, &job, &which).await.map_err(problem)?;
-        if request.head.knows(meta.etag().as_str()) {
-            return Ok(described(Response::ok("application/json", ""), &meta));
-        }
+    let meta = server.store.head(&asker.tenant, &job, &which).await.map_err(problem)?;
+    if request.head.is_conditional() && request.head.knows(meta.etag().as_str()) {
+        return Ok(described(Response::ok("application/json", ""), &meta));
     }
     let coding = if request.head.accepts_encoding("zstd") { Coding::Zstd } else { Coding::Identity };
-    let stored = server.store.get(&asker.tenant, &job, &which, coding).await.map_err(problem)?;
+    let stored = server.copies.of_version(&server.store, &asker.tenant, &meta, coding).await.map_err(problem)?;
     let response = described(Response::ok("application/json", stored.bytes), &stored.meta);
     Ok(if stored.coding == Coding::Zstd { response.encoded("zstd") } else { response })
 }

@@ -5,7 +5,8 @@
 
 mod cache;
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, Weak};
 
 use bytes::Bytes;
 use pidq_core::limits::{MAX_PATTERNS, MAX_REGEX};
@@ -13,7 +14,7 @@ use pidq_core::{Graph, Profile, Query};
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 
-use crate::store::{Coding, Error, JobId, Meta, Result, Store, Tenant, Version, Which, aside};
+use crate::store::{Coding, Error, JobId, Meta, Result, Store, StoredGraph, Tenant, Version, Which, aside, held};
 
 use cache::Cache;
 pub use cache::Held;
@@ -124,6 +125,70 @@ pub async fn of_version(
         })
     };
     aside(load).await
+}
+
+/// What is sent of graphs: bytes that many readers of one version share, also those who take their time.
+#[derive(Debug)]
+pub struct Copies {
+    /// What was sent of late, ready to be sent again.
+    kept: Cache<CopyKey, Bytes, Error>,
+    /// What is on its way to somebody.
+    sent: Mutex<HashMap<CopyKey, Weak<Bytes>>>,
+}
+
+type CopyKey = (GraphKey, Coding);
+
+/// Bytes with an owner that others may ask for.
+struct Shared(Arc<Bytes>);
+
+impl AsRef<[u8]> for Shared {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl Copies {
+    /// Keeps so many bytes of what nobody is reading.
+    pub fn new(bytes: usize) -> Copies {
+        Copies { kept: Cache::new(bytes, usize::MAX), sent: Mutex::new(HashMap::new()) }
+    }
+
+    /// The bytes of a version, read from the store if nobody has them.
+    ///
+    /// # Errors
+    /// Those of [`Store::get`].
+    pub async fn of_version(
+        &self,
+        store: &Arc<dyn Store>,
+        tenant: &Tenant,
+        meta: &Arc<Meta>,
+        coding: Coding,
+    ) -> Result<StoredGraph> {
+        let key = (GraphKey::new(tenant, meta), coding);
+        if let Some(bytes) = self.find(&key) {
+            return Ok(StoredGraph { meta: meta.clone(), bytes, coding });
+        }
+        let stored = store.get(tenant, &meta.job, &Which::Version(meta.version.clone()), coding).await?;
+        // A served file may have changed since, and not every store packs.
+        let key = (GraphKey::new(tenant, &stored.meta), stored.coding);
+        Ok(StoredGraph { bytes: self.share(key, stored.bytes.clone()), ..stored })
+    }
+
+    fn find(&self, key: &CopyKey) -> Option<Bytes> {
+        let sent = || held(&self.sent).get(key).and_then(Weak::upgrade);
+        self.kept.get(key).or_else(sent).map(|bytes| Bytes::from_owner(Shared(bytes)))
+    }
+
+    /// The same bytes, or those that somebody has brought in the meantime.
+    fn share(&self, key: CopyKey, bytes: Bytes) -> Bytes {
+        let mut sent = held(&self.sent);
+        sent.retain(|_, bytes| bytes.strong_count() > 0);
+        let bytes = sent.get(&key).and_then(Weak::upgrade).unwrap_or_else(|| Arc::new(bytes));
+        sent.insert(key.clone(), Arc::downgrade(&bytes));
+        drop(sent);
+        self.kept.put(&key, &bytes, bytes.len());
+        Bytes::from_owner(Shared(bytes))
+    }
 }
 
 /// A query: its text, its parameters as JSON, and the language that it is in.

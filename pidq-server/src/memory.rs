@@ -13,7 +13,7 @@ use crate::rendering::Failure;
 use crate::store::held;
 
 /// What a query has at first.
-const SMALL: usize = 16 << 20;
+const SMALL: usize = 4 << 20;
 /// A scratch that has grown beyond this is given back to the system.
 const KEPT: usize = 4 << 20;
 /// How often whoever waits looks whether anybody still wants the answer.
@@ -50,23 +50,16 @@ impl Memory {
     ) -> Result<T, Failure> {
         let most = most.min(self.total);
         let small = SMALL.min(most);
-        match self.run_within(small, cancel, &mut run) {
-            Err(Failure::Query(error)) if error.code() == Code::OutOfMemory && small < most => {
-                self.run_within(most, cancel, &mut run)
-            }
-            done => done,
+        let mut scratch = held(&self.shelf).pop().unwrap_or_default();
+        let mut within = |scratch: &Scratch, bytes| {
+            let _share = self.take(bytes, cancel);
+            run(scratch, bytes)
+        };
+        let mut done = within(&scratch, small);
+        if small < most && matches!(&done, Err(Failure::Query(error)) if error.code() == Code::OutOfMemory) {
+            scratch.reset();
+            done = within(&scratch, most);
         }
-    }
-
-    fn run_within<T>(
-        &self,
-        bytes: usize,
-        cancel: &Cancel,
-        run: &mut impl FnMut(&Scratch, usize) -> Result<T, Failure>,
-    ) -> Result<T, Failure> {
-        let _share = self.take(bytes, cancel);
-        let scratch = held(&self.shelf).pop().unwrap_or_default();
-        let done = run(&scratch, bytes);
         self.put_back(scratch);
         done
     }

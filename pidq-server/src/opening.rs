@@ -14,13 +14,15 @@ use pidq_http::database::{Database, DatabaseError};
 use pidq_http::{App, Cursors, Floor, SettingError, Settings, Work};
 
 use crate::door::Rules;
-use crate::graphs::{Graphs, Queries};
+use crate::graphs::{Copies, Graphs, Queries};
 use crate::memory::Memory;
 use crate::routes::ROUTES;
 use crate::served::{self, Served};
 use crate::server::{Budget, OPEN_TENANT, Server, authenticate, ready};
 use crate::store::{self, Error, Event, Share, Store};
 
+/// Bytes of graphs that are kept as they are sent.
+const COPIES: usize = 64 << 20;
 /// Queries that are kept compiled, and the memory for them.
 const QUERIES: (usize, usize) = (1000, 64 << 20);
 /// Threads for queries where nobody says how many: each may take the memory of a query.
@@ -78,6 +80,7 @@ pub async fn open(settings: &Settings) -> Result<App<Server>, OpenError> {
         store,
         identities: accounts,
         graphs: Arc::new(Graphs::new(bytes(settings.size("PIDQ_GRAPH_CACHE")?))),
+        copies: Copies::new(COPIES),
         queries: Arc::new(Queries::new(QUERIES.0, QUERIES.1)),
         work: Work::new(threads(settings)?, settings.parsed("PIDQ_QUERY_QUEUE")?),
         memory: Arc::new(Memory::new(bytes(settings.size("PIDQ_QUERY_POOL")?))),

@@ -8,7 +8,7 @@ use pidq_http::auth::Identities;
 use pidq_http::{Cursors, Fut, Head, Principal, PrincipalKind, Problem, Work, oauth};
 
 use crate::door::Rules;
-use crate::graphs::{Graphs, Queries};
+use crate::graphs::{Copies, Graphs, Queries};
 use crate::memory::Memory;
 use crate::rendering::Media;
 use crate::store::{State, Store};
@@ -21,6 +21,8 @@ pub struct Server {
     pub identities: Option<Identities>,
     /// Graphs that were read.
     pub graphs: Arc<Graphs>,
+    /// Graphs as they are sent.
+    pub copies: Copies,
     /// Queries that were compiled.
     pub queries: Arc<Queries>,
     /// The threads that queries run on.

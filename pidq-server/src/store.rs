@@ -146,7 +146,7 @@ pub enum Which {
 }
 
 /// How content is coded.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Coding {
     /// JSON as it is.
     Identity,

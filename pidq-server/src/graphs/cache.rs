@@ -102,6 +102,11 @@ impl<K: Clone + Eq + Hash, V, E: Clone> Cache<K, V, E> {
         }
     }
 
+    /// Keeps a value that was made elsewhere, unless one is there.
+    pub fn put(&self, key: &K, value: &Arc<V>, bytes: usize) {
+        self.keep(key, value, bytes);
+    }
+
     pub fn held(&self) -> Held {
         let shelf = held(&self.shelf);
         Held { count: shelf.kept.len(), bytes: shelf.bytes }
@@ -126,6 +131,10 @@ impl<K: Clone + Eq + Hash, V, E: Clone> Cache<K, V, E> {
             return;
         }
         let mut shelf = held(&self.shelf);
+        // Two may have brought it at once.
+        if shelf.kept.contains_key(key) {
+            return;
+        }
         while shelf.bytes + bytes > self.bytes || shelf.kept.len() >= self.count {
             if !shelf.drop_oldest() {
                 break;
