@@ -1,0 +1,27 @@
+"""Frames of HTTP/2, by hand: what no library would send."""
+
+import socket
+import struct
+
+PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+DATA, HEADERS, RST, SETTINGS, PING, GOAWAY, WINDOW, CONTINUATION = 0, 1, 3, 4, 6, 7, 8, 9
+END_STREAM, END_HEADERS = 1, 4
+
+
+def frame(kind, flags=0, stream=0, payload=b""):
+    return struct.pack(">I", len(payload))[1:] + bytes([kind, flags]) + struct.pack(">I", stream) + payload
+
+
+def text(words):
+    return bytes([len(words)]) + words.encode()
+
+
+def head(method=b"\x82", path="/livez", more=b""):
+    """The block of a request: `method` is a place in the static table."""
+    return method + b"\x86" + b"\x04" + text(path) + b"\x01" + text("localhost") + more
+
+
+def connect(port, settings=b""):
+    line = socket.create_connection(("127.0.0.1", port), timeout=10)
+    line.sendall(PREFACE + frame(SETTINGS, 0, 0, settings))
+    return line
