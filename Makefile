@@ -25,6 +25,7 @@ compare: compare-setup ## Measures pidq beside its peers and prints the ratios; 
 	cargo build --release
 	cd benches/compare && cargo run --release -- $(ARGS)
 	benches/compare/python.sh
+	benches/http/run.sh
 
 compare-setup: ## Fetches the peers of the comparison
 	benches/compare/setup.sh

@@ -1,0 +1,20 @@
+#!/bin/sh
+# The service beside bare hyper and nginx with the same bytes. Needs wrk; nginx is left out where it is not there.
+#
+#   benches/http/run.sh                  about two minutes; ROUNDS=5 SECONDS_EACH=4 for longer
+#
+# It uses the environment and the accounts of the harness in tests/harness.
+set -eu
+
+root=$(cd "$(dirname "$0")/../.." && pwd)
+cd "$root"
+target=$(mkdir -p "${CARGO_TARGET_DIR:-target}" && cd "${CARGO_TARGET_DIR:-target}" && pwd)
+export CARGO_TARGET_DIR="$target"
+command -v wrk >/dev/null || { echo "SKIPPED: the comparison over HTTP needs wrk"; exit 0; }
+cargo build --quiet --release -p pidq-server -p pidq
+cargo build --quiet --release -p pidq-http --example bare
+PIDQ_SERVER=$target/release/pidq-server PIDQ_BARE=$target/release/examples/bare
+export PIDQ_SERVER PIDQ_BARE
+# The harness sets itself up: nothing is selected.
+tests/harness/run.sh -k nothing >/dev/null || true
+PIDQ_HARNESS=$target/harness exec "$target/harness/venv/bin/python" benches/http/compare.py
