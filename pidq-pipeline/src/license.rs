@@ -252,7 +252,8 @@ mod tests {
     const NOW: Moment = Moment(1_800_000_000_000);
 
     fn issuer() -> Issuer {
-        Issuer::read(&Issuer::generate().unwrap()).unwrap()
+        Issuer::read(&Issuer::generate().expect("a key, or what was made of one"))
+            .expect("a key, or what was made of one")
     }
 
     fn licence() -> Licence {
@@ -276,7 +277,7 @@ mod tests {
     fn judged(change: impl Fn(&mut Licence)) -> &'static str {
         let (issuer, mut licence) = (issuer(), licence());
         change(&mut licence);
-        let trust = Trust::read(&[format!("key-1:{}", issuer.public_key())]).unwrap();
+        let trust = Trust::read(&[format!("key-1:{}", issuer.public_key())]).expect("a key, or what was made of one");
         trust.judge([issuer.issue(&licence).as_str()], SYSTEM, NOW).word()
     }
 
@@ -298,13 +299,13 @@ mod tests {
     #[test]
     fn every_byte_of_a_licence_is_signed() {
         let issuer = issuer();
-        let trust = Trust::read(&[issuer.public_key()]).unwrap();
+        let trust = Trust::read(&[issuer.public_key()]).expect("a key, or what was made of one");
         let good = issuer.issue(&licence());
         assert!(trust.judge([good.as_str()], SYSTEM, NOW).is_good());
         for at in 0..good.len() {
             let mut bytes = good.clone().into_bytes();
             bytes[at] = if bytes[at] == b'A' { b'B' } else { b'A' };
-            let changed = String::from_utf8(bytes).unwrap();
+            let changed = String::from_utf8(bytes).expect("a key, or what was made of one");
             assert!(!trust.judge([changed.as_str()], SYSTEM, NOW).is_good() || same_bits(&changed, &good), "{at}");
         }
     }
@@ -318,7 +319,7 @@ mod tests {
     #[test]
     fn keys_change_and_the_newest_licence_counts() {
         let (old, new) = (issuer(), issuer());
-        let trust = Trust::read(&[old.public_key(), new.public_key()]).unwrap();
+        let trust = Trust::read(&[old.public_key(), new.public_key()]).expect("a key, or what was made of one");
         let ended = old.issue(&Licence { iat: 1, exp: 2, ..licence() });
         let renewed = new.issue(&licence());
         assert_eq!(trust.judge([renewed.as_str(), ended.as_str()], SYSTEM, NOW).word(), "valid");
@@ -332,6 +333,9 @@ mod tests {
     fn a_system_id_has_its_form_and_stays() {
         let id = system_id("0199");
         assert_eq!((id.len(), id == system_id("0199"), id == system_id("0198")), (24, true, false));
-        assert!(id.strip_prefix("PIDQ-").unwrap().split('-').all(|group| group.len() == 4), "{id}");
+        assert!(
+            id.strip_prefix("PIDQ-").expect("a key, or what was made of one").split('-').all(|group| group.len() == 4),
+            "{id}"
+        );
     }
 }
