@@ -103,10 +103,14 @@ pub struct Running {
     messages: Receiver<String>,
     time: Duration,
     started: Instant,
+    /// Whether the system has forgotten the child.
+    is_reaped: bool,
 }
 
 /// Bytes that the child and its runtime may say on standard error: enough to tell why it died.
 const MAX_MESSAGES: u64 = 4096;
+/// How long a child that has stopped answering may take to end.
+const GRACE: Duration = Duration::from_secs(2);
 /// How often a stop is looked for.
 const TICK: Duration = Duration::from_millis(20);
 
@@ -130,7 +134,7 @@ impl Running {
         thread::spawn(move || told.send(say(stderr)));
         hand_over(stdin, request, upload.bytes.to_vec());
         let answer = listen(stdout, options.characters as u64 * 4);
-        Ok(Running { child, answer, messages, time: isolation.time, started: Instant::now() })
+        Ok(Running { child, answer, messages, time: isolation.time, started: Instant::now(), is_reaped: false })
     }
 
     /// Waits for the text.
@@ -164,11 +168,14 @@ impl Running {
         if error.kind() == io::ErrorKind::FileTooLarge {
             return Failure::large("the reader found more text than it may");
         }
-        let left = self.time.saturating_sub(self.started.elapsed()).min(Duration::from_secs(2));
+        let left = self.time.saturating_sub(self.started.elapsed()).min(GRACE);
         let until = Instant::now() + left;
         while Instant::now() < until {
             if let Ok(Some(status)) = self.child.try_wait() {
-                let messages = self.messages.recv_timeout(TICK).unwrap_or_default();
+                // From now on its number may be another's: its group is ended at once, and not again later.
+                kill_group(&self.child);
+                self.is_reaped = true;
+                let messages = self.messages.recv_timeout(GRACE).unwrap_or_default();
                 return ended(status, &messages);
             }
             thread::sleep(Duration::from_millis(2));
@@ -179,7 +186,9 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        kill_group(&self.child);
+        if !self.is_reaped {
+            kill_group(&self.child);
+        }
         drop(self.child.kill());
         drop(self.child.wait());
     }

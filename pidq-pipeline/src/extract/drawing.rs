@@ -4,7 +4,9 @@
 
 use std::collections::HashMap;
 
-use pidq_core::vocabulary::{self, CLASSES, EDGE_CLASSES, EDGE_KINDS, ENDPOINTS, NODE_IDS, NODE_TYPES, TAGS};
+use pidq_core::vocabulary::{
+    self, CLASSES, EDGE_CLASSES, EDGE_KINDS, ENDPOINTS, NODE_IDS, NODE_TYPES, SEGMENT_TYPES, TAGS,
+};
 use pidq_core::{Array, Graph, Object, Value};
 
 use super::gather::Gather;
@@ -264,11 +266,24 @@ fn ties(edge: Object<'_>) -> (Tie, Tie) {
     }
 }
 
-/// What people call an item.
+/// What people call an item: by its tag, or by what it is and its id. A segment has the tag of its line.
 fn name(fields: Object<'_>) -> String {
-    let keys: Vec<&str> = TAGS.iter().chain(&["label"]).chain(NODE_IDS).copied().collect();
-    let said = keys.iter().find_map(|key| fields.get(key).and_then(scalar));
-    said.unwrap_or_else(|| "an item without a name".into())
+    let said = |keys: &[&str]| keys.iter().find_map(|key| fields.get(key).and_then(scalar));
+    let is_segment = said(NODE_TYPES).is_some_and(|kind| vocabulary::has(SEGMENT_TYPES, &kind));
+    match (said(TAGS), said(NODE_IDS)) {
+        (Some(tag), _) if is_segment => format!("Segment of {tag}"),
+        (Some(tag), _) => tag,
+        (None, Some(id)) => match CLASSES.iter().find_map(|key| fields.get(key).and_then(Value::as_str)) {
+            Some(class) => format!("{} {id}", spoken(class)),
+            None => id,
+        },
+        (None, None) => "an item without a name".into(),
+    }
+}
+
+/// `equipment.centrifugal_pump` is a centrifugal pump.
+fn spoken(class: &str) -> String {
+    class.rsplit('.').next().unwrap_or(class).replace('_', " ")
 }
 
 /// `P-101 is a centrifugal pump (equipment.centrifugal_pump).`
@@ -277,16 +292,18 @@ fn what(item: &Item<'_>) -> String {
     let mut words: Vec<String> = Vec::new();
     // The class, what it is called more closely, and no more: `label` and the like follow as facts.
     for class in classes.iter().take(2) {
-        let word = class.rsplit('.').next().unwrap_or(class).replace('_', " ");
+        let word = spoken(class);
         let is_said = |said: &str| letters(said) == letters(&word);
         if !words.iter().any(|said| is_said(said)) && !is_said(&item.name) {
             words.insert(0, word);
         }
     }
-    match (words.is_empty(), classes.first()) {
-        (false, Some(class)) if class.contains('.') => format!("{} is a {} ({class}).", item.name, words.join(" ")),
-        (false, _) => format!("{} is a {}.", item.name, words.join(" ")),
-        (true, _) => format!("{} is on the drawing.", item.name),
+    let what = words.join(" ");
+    let article = if what.starts_with(['a', 'e', 'i', 'o', 'u', 'A', 'E', 'I', 'O', 'U']) { "an" } else { "a" };
+    match classes.first() {
+        _ if words.is_empty() => format!("{} is on the drawing.", item.name),
+        Some(class) if class.contains('.') => format!("{} is {article} {what} ({class}).", item.name),
+        _ => format!("{} is {article} {what}.", item.name),
     }
 }
 
@@ -298,6 +315,9 @@ fn letters(word: &str) -> String {
 /// Fields that say where an item is on the sheet, or what has been said.
 const NO_FACTS: &[&str] =
     &["position", "attributes", "x", "y", "width", "height", "bbox", "color", "rotation", "points"];
+
+/// Parts of keys whose values are for programs.
+const FOR_PROGRAMS: &[&str] = &["uri", "persistent", "handle", "_id", "guid", "uuid"];
 
 /// `P-101: service feed pump, design pressure 25, rated flow 45 m³/h.`
 fn facts(item: &Item<'_>) -> Option<String> {
@@ -323,6 +343,10 @@ fn attributes(value: Value<'_>) -> Vec<String> {
 }
 
 fn fact(key: &str, value: Value<'_>, unit: Option<Value<'_>>) -> Option<String> {
+    let lower = key.to_lowercase();
+    if FOR_PROGRAMS.iter().any(|part| lower.contains(part)) {
+        return None;
+    }
     let value = scalar(value)?;
     let unit = unit.and_then(scalar).map(|unit| format!(" {unit}")).unwrap_or_default();
     let fact = format!("{} {value}{unit}", key.replace('_', " "));

@@ -40,6 +40,9 @@ const HEADERS: &[&str] = &[
     "references",
 ];
 
+/// Mails in mails that are read.
+const MAX_FORWARDED: usize = 8;
+
 fn sniff(look: &Look<'_>) -> Fit {
     let head = String::from_utf8_lossy(&look.bytes[..look.bytes.len().min(8192)]);
     let lines = head.trim_start_matches('\u{FEFF}').lines().take_while(|line| !line.is_empty());
@@ -48,6 +51,7 @@ fn sniff(look: &Look<'_>) -> Fit {
     let known = |name: &Option<&str>| name.is_some_and(|name| HEADERS.contains(&name.to_ascii_lowercase().as_str()));
     let names: Vec<_> = names.collect();
     match names.iter().filter(|name| known(name)).count() {
+        0 if look.text().is_some() && names.iter().any(Option::is_some) => Fit::Possible,
         0 => Fit::No,
         count if count >= 2 && known(&names[0]) => Fit::Certain,
         _ => Fit::Possible,
@@ -58,11 +62,24 @@ fn read(source: &Source<'_>, gather: &mut Gather) -> Result<(), Failure> {
     let message = MessageParser::default().parse(source.look.bytes);
     let message = message.ok_or_else(|| Failure::corrupt("the mail is broken"))?;
     gather.title(message.subject().unwrap_or_default());
-    headers(&message, gather)?;
-    bodies(&message, gather)?;
+    whole(&message, MAX_FORWARDED, gather)
+}
+
+/// A mail, and the mails that it forwards.
+fn whole(message: &Message<'_>, depth: usize, gather: &mut Gather) -> Result<(), Failure> {
+    headers(message, gather)?;
+    bodies(message, gather)?;
     for attachment in message.attachments() {
-        let name = attachment.attachment_name().unwrap_or("without a name");
-        gather.warn(format!("attachment not read: {name} ({} bytes)", attachment.len()));
+        match &attachment.body {
+            PartType::Message(forwarded) if depth > 0 => {
+                gather.paragraph()?;
+                whole(forwarded, depth - 1, gather)?;
+            }
+            _ => {
+                let name = attachment.attachment_name().unwrap_or("without a name");
+                gather.warn(format!("attachment not read: {name} ({} bytes)", attachment.len()));
+            }
+        }
     }
     Ok(())
 }

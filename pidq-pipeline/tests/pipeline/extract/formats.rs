@@ -87,6 +87,17 @@ fn mails_are_read_as_text_or_as_html() {
 }
 
 #[test]
+fn forwarded_mails_are_read_and_attachments_are_named() {
+    let mail = "From: a@example.com\r\nSubject: Fwd\r\nMIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n\
+        --b\r\n\r\nSee below.\r\n--b\r\nContent-Type: message/rfc822\r\n\r\nFrom: c@example.com\r\nSubject: PSV\r\n\r\n38.5 barg\r\n\
+        --b\r\nContent-Type: image/png\r\nContent-Disposition: attachment; filename=a.png\r\n\r\nx\r\n--b--\r\n";
+    let found = read_named("a.eml", mail.as_bytes()).unwrap();
+    let text = "Subject: Fwd\nFrom: a@example.com\n\nSee below.\n\nSubject: PSV\nFrom: c@example.com\n\n38.5 barg";
+    assert_eq!(found.text.trim_end(), text);
+    assert_eq!(found.warnings, ["attachment not read: a.png (1 bytes)"]);
+}
+
+#[test]
 fn drawings_speak_in_sentences() {
     let graph = r#"{"pid_graph": {"metadata": {"drawing_name": "PID-1", "revision": "A"}, "nodes": [
         {"id": "n1", "tag": "T-101", "node_classification": "equipment.tank", "attributes": [{"name": "volume", "value": 250.0, "unit": "m³"}]},
