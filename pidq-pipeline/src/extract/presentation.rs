@@ -1,5 +1,7 @@
 //! PPTX: a page a slide, in the order in which they are shown, with the notes of the speaker.
 
+use std::collections::HashMap;
+
 use super::archive::Archive;
 use super::gather::Gather;
 use super::word::{Body, properties};
@@ -25,8 +27,10 @@ const MAIN: &str = "ppt/presentation.xml";
 fn read(source: &Source<'_>, gather: &mut Gather) -> Result<(), Failure> {
     let mut archive = Archive::open(source.look.bytes, source.options)?;
     let targets = xml::relationships(archive.part("ppt/_rels/presentation.xml.rels")?)?;
+    let mut targets: HashMap<String, Relationship> = targets.into_iter().map(|it| (it.id.clone(), it)).collect();
     for (number, id) in order(&mut archive)?.iter().enumerate() {
-        let Some(target) = targets.iter().find(|target| target.id == *id) else { continue };
+        // A slide is shown once: it is taken out.
+        let Some(target) = targets.remove(id) else { continue };
         gather.page((number + 1).to_string())?;
         slide(&mut archive, &target.path("ppt"), gather)?;
     }

@@ -1,5 +1,7 @@
 //! RTF → its text: control words, groups, and characters in the code page of their font.
 
+use std::collections::HashMap;
+
 use encoding_rs::Encoding;
 
 use super::gather::Gather;
@@ -175,7 +177,7 @@ enum Place {
 struct Reader<'g> {
     gather: &'g mut Gather,
     groups: Vec<Group>,
-    fonts: Vec<(i32, &'static Encoding)>,
+    fonts: HashMap<i32, &'static Encoding>,
     font: i32,
     default: &'static Encoding,
     /// Bytes of characters that are not complete yet, all in one encoding.
@@ -193,7 +195,7 @@ impl<'g> Reader<'g> {
         Reader {
             gather,
             groups: Vec::new(),
-            fonts: Vec::new(),
+            fonts: HashMap::new(),
             font: 0,
             default: encoding_rs::WINDOWS_1252,
             bytes: Vec::new(),
@@ -312,8 +314,7 @@ impl<'g> Reader<'g> {
     /// A font in its table, or in the text.
     fn font(&mut self, number: i32) {
         self.font = number;
-        let known = self.fonts.iter().find(|(known, _)| *known == number).map(|(_, encoding)| *encoding);
-        let encoding = known.unwrap_or(self.default);
+        let encoding = self.fonts.get(&number).copied().unwrap_or(self.default);
         self.group(|group| group.encoding = encoding);
     }
 
@@ -323,7 +324,7 @@ impl<'g> Reader<'g> {
         if let (Some(encoding), true) = (encoding, self.fonts.len() < MAX_FONTS) {
             // The set of most fonts is that of the document, whatever they say: 0 stands for it.
             let encoding = if number == 0 { self.default } else { encoding };
-            self.fonts.push((self.font, encoding));
+            self.fonts.insert(self.font, encoding);
         }
     }
 

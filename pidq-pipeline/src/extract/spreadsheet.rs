@@ -32,6 +32,9 @@ fn read(source: &Source<'_>, gather: &mut Gather) -> Result<(), Failure> {
     archive.verify()?;
     strings(&mut archive, source.options.characters)?;
     let mut book: Xlsx<_> = Xlsx::new(Cursor::new(source.look.bytes)).map_err(|_| broken())?;
+    if book.sheets_metadata().len() > source.options.entries {
+        return Err(Failure::large(format!("the workbook has more than {} sheets", source.options.entries)));
+    }
     let sheets = book.sheets_metadata().iter().filter(|sheet| sheet.typ == SheetType::WorkSheet);
     for name in sheets.map(|sheet| sheet.name.clone()).collect::<Vec<_>>() {
         gather.page(&name)?;

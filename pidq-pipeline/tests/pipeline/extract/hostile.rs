@@ -207,6 +207,21 @@ fn a_workbook_that_claims_to_have_a_trillion_texts_is_refused() {
 }
 
 #[test]
+fn slides_that_are_shown_a_million_times_are_read_once() {
+    let kind = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
+    let target = |n: usize| format!("<Relationship Id='r{n}' Type='{kind}/slide' Target='slides/slide1.xml'/>");
+    let targets: String = (0..20_000).map(target).collect();
+    let ids: String = (0..100_000).map(|n| format!("<p:sldId r:id='r{}'/>", n % 7)).collect();
+    let bytes = archive(&[
+        ("ppt/presentation.xml", format!("<p:presentation xmlns:p='p' xmlns:r='r'>{ids}</p:presentation>").as_bytes()),
+        ("ppt/_rels/presentation.xml.rels", format!("<Relationships>{targets}</Relationships>").as_bytes()),
+        ("ppt/slides/slide1.xml", b"<p:sld xmlns:p='p' xmlns:a='a'><a:p><a:r><a:t>text</a:t></a:r></a:p></p:sld>"),
+    ]);
+    let found = read_apart("often.pptx", &bytes, &Options::default()).unwrap();
+    assert_eq!(found.pages.len(), 7);
+}
+
+#[test]
 fn cells_that_repeat_a_billion_times_are_few() {
     let cell = "<table:table-cell table:number-columns-repeated='1000000000'><text:p>x</text:p></table:table-cell>";
     let row = format!("<table:table-row table:number-rows-repeated='1000000000'>{cell}</table:table-row>");
