@@ -9,6 +9,15 @@
 //!
 //! All offsets are bytes, as in [`splitter`](crate::splitter); [`CodePoints`] converts them where the API counts
 //! characters.
+//!
+//! ```
+//! use pidq_pipeline::extract::{Options, Upload, read};
+//!
+//! let upload = Upload { bytes: b"# Pumps\r\nP-101A", name: Some("pumps.md"), media_type: None };
+//! let found = read(&upload, &Options::default())?;
+//! assert_eq!((found.title.as_deref(), found.text.as_str()), (Some("Pumps"), "# Pumps\nP-101A"));
+//! # Ok::<(), pidq_pipeline::extract::Failure>(())
+//! ```
 
 mod archive;
 mod child;

@@ -19,10 +19,12 @@ pub const PDF: Format = Format {
     read,
 };
 
-/// The mark stands at the beginning, or near it: some writers put a line before.
+/// The mark stands at the beginning, or near it: some writers put a line before. A text may speak of the mark.
 fn sniff(look: &Look<'_>) -> Fit {
     let head = &look.bytes[..look.bytes.len().min(1024)];
-    Fit::certain(memchr::memmem::find(head, b"%PDF-").is_some_and(|at| at == 0 || !look.is_archive()))
+    Fit::certain(
+        memchr::memmem::find(head, b"%PDF-").is_some_and(|at| at == 0 || !look.is_archive() && look.text().is_none()),
+    )
 }
 
 fn read(source: &Source<'_>, gather: &mut Gather) -> Result<(), Failure> {

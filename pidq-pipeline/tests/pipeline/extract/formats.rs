@@ -165,6 +165,13 @@ fn the_content_decides_and_a_contradiction_is_refused() {
 }
 
 #[test]
+fn a_text_about_a_mark_is_a_text() {
+    assert_eq!(read_nameless(b"A PDF begins with %PDF-1.7.").unwrap().format, "text");
+    let late = [&b"\x01\x02\n"[..], &sample("manual.pdf")].concat();
+    assert_eq!(read_nameless(&late).map(|found| found.format), Ok("pdf".into()));
+}
+
+#[test]
 fn what_is_not_read_is_named() {
     let elf = [&b"\x7FELF\x02\x01\x01"[..], &[0; 57]].concat();
     for (bytes, word) in [
