@@ -1,5 +1,6 @@
 //! TLS by rustls, and certificates that can be replaced while the server runs.
 
+mod client;
 mod expiry;
 
 use std::fmt;
@@ -25,6 +26,8 @@ use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
 use crate::site::Facts;
+
+pub use client::client_tls;
 
 /// The oldest version of TLS that is spoken.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -9,12 +9,10 @@ use hyper_rustls::HttpsConnector;
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
-use rustls::pki_types::CertificateDer;
-use rustls::pki_types::pem::PemObject;
-use rustls::{ClientConfig, RootCertStore};
 use serde_json::Value;
 
 use crate::auth::IdentityError;
+use crate::tls::client_tls;
 
 const PATIENCE: Duration = Duration::from_secs(5);
 const LARGEST: usize = 256 * 1024;
@@ -23,7 +21,8 @@ pub(super) struct Fetcher(Client<HttpsConnector<HttpConnector>, Empty<Bytes>>);
 
 impl Fetcher {
     pub(super) fn new(authorities: Option<&str>) -> Result<Fetcher, IdentityError> {
-        let tls = tls(roots(authorities)?)?;
+        let refused = |what| IdentityError::Refused(format!("single sign-on: {what}"));
+        let tls = client_tls(authorities).map_err(refused)?;
         let connector = hyper_rustls::HttpsConnectorBuilder::new()
             .with_tls_config(tls)
             // What may be fetched without TLS is decided by `is_safe`.
@@ -51,22 +50,6 @@ impl Fetcher {
         let body = Limited::new(response.into_body(), LARGEST).collect().await;
         body.map(|body| body.to_bytes()).map_err(|_| "the answer ended early or is too long")
     }
-}
-
-fn tls(roots: RootCertStore) -> Result<ClientConfig, IdentityError> {
-    let provider = rustls::crypto::ring::default_provider();
-    let config = ClientConfig::builder_with_provider(provider.into()).with_safe_default_protocol_versions();
-    let config = config.map_err(|error| IdentityError::Refused(format!("single sign-on: TLS: {error}")))?;
-    Ok(config.with_root_certificates(roots).with_no_client_auth())
-}
-
-fn roots(authorities: Option<&str>) -> Result<RootCertStore, IdentityError> {
-    let mut roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
-    for certificate in CertificateDer::pem_slice_iter(authorities.unwrap_or("").as_bytes()) {
-        let added = certificate.map_err(|_| ()).and_then(|certificate| roots.add(certificate).map_err(|_| ()));
-        added.map_err(|()| IdentityError::Refused("single sign-on: a certificate cannot be read".to_owned()))?;
-    }
-    Ok(roots)
 }
 
 /// Whether nobody between us and the provider can change what it says.
