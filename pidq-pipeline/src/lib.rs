@@ -12,6 +12,7 @@ pub mod ingest;
 pub mod keys;
 pub mod license;
 pub mod models;
+pub mod egress;
 pub mod ranking;
 pub mod records;
 pub mod search;

@@ -13,3 +13,4 @@ mod jobs;
 mod platform;
 mod reading;
 mod search;
+mod egress;

@@ -1,0 +1,96 @@
+//! Lists of addresses: whatever lies under one of them is allowed.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::address::{Address, Spelling};
+
+/// Addresses, each with all that lies below its path.
+#[derive(Debug, Clone, Default, Eq, PartialEq)]
+pub struct AllowList(Vec<Address>);
+
+/// An entry of a list that is no address.
+#[derive(Debug, Clone, Eq, PartialEq)]
+pub struct NoEntry {
+    entry: String,
+    spelling: Spelling,
+}
+
+impl AllowList {
+    /// Reads a list. An empty one allows nothing.
+    pub fn parse<T: AsRef<str>>(entries: impl IntoIterator<Item = T>) -> Result<AllowList, NoEntry> {
+        let entry = |entry: T| {
+            let text = entry.as_ref().trim();
+            Address::parse(text).map_err(|spelling| NoEntry { entry: text.to_owned(), spelling })
+        };
+        entries.into_iter().map(entry).collect::<Result<_, _>>().map(AllowList)
+    }
+
+    /// Whether an address lies under one of the list: same scheme, host and port, and a path that begins with whole
+    /// parts of the entry's. `/v1` is over `/v1/x`, and not over `/v10`.
+    pub fn has(&self, address: &Address) -> bool {
+        self.0.iter().any(|entry| is_under(entry, address))
+    }
+}
+
+fn is_under(entry: &Address, address: &Address) -> bool {
+    let rest = address.path().strip_prefix(entry.path());
+    entry.is_tls() == address.is_tls()
+        && entry.host() == address.host()
+        && entry.port() == address.port()
+        && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// A list with commas between its entries.
+impl FromStr for AllowList {
+    type Err = NoEntry;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        AllowList::parse(text.split(',').filter(|entry| !entry.trim().is_empty()))
+    }
+}
+
+impl fmt::Display for NoEntry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` {}", self.entry, self.spelling)
+    }
+}
+
+impl std::error::Error for NoEntry {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(list: &str, address: &str, expected: bool) {
+        let list: AllowList = list.parse().expect("a list");
+        let address = Address::parse(address).expect("an address");
+        assert_eq!(list.has(&address), expected, "{list:?} {address}");
+    }
+
+    #[test]
+    fn an_entry_is_over_all_that_lies_below_it() {
+        check("https://api.example.com/v1", "https://api.example.com/v1", true);
+        check("https://api.example.com/v1", "https://API.example.com:443/v1/", true);
+        check("https://api.example.com/v1/", "https://api.example.com/v1/x", true);
+        check("https://api.example.com", "https://api.example.com/any/where", true);
+        check("https://a.example, http://b.example:8000/v1", "http://b.example:8000/v1", true);
+    }
+
+    #[test]
+    fn an_entry_is_over_nothing_else() {
+        check("https://api.example.com/v1", "https://api.example.com/v10", false);
+        check("https://api.example.com/v1", "https://api.example.com/v1/../admin", false);
+        check("https://api.example.com/v1", "http://api.example.com/v1", false);
+        check("https://api.example.com/v1", "https://api.example.com:8443/v1", false);
+        check("https://api.example.com", "https://api.example.com.evil.example", false);
+        check("https://api.example.com", "https://evil.example/api.example.com", false);
+        check("", "https://api.example.com", false);
+    }
+
+    #[test]
+    fn a_wrong_entry_is_named() {
+        let wrong = "ftp://files.example".parse::<AllowList>().expect_err("no list");
+        assert_eq!(wrong.to_string(), "`ftp://files.example` begins with neither `http://` nor `https://`");
+    }
+}
