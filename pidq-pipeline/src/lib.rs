@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 pub mod analyser;
+pub mod citations;
 pub mod conformance;
 pub mod embedding;
 pub mod eval;
@@ -13,6 +14,7 @@ pub mod keys;
 pub mod license;
 pub mod models;
 pub mod egress;
+pub mod prompt;
 pub mod ranking;
 pub mod records;
 pub mod search;

@@ -1,0 +1,181 @@
+//! Which passages an answer names, and where: `[1]`, `[1][2]`, `[1, 2]`, `[1-3]`.
+//!
+//! An answer is read as it comes, in any pieces. Places are code points from 0, the end not included, as everywhere.
+
+mod marker;
+
+pub use marker::{Marker, Markers};
+
+use crate::prompt::REFUSAL;
+
+/// The passages that an answer names.
+#[derive(Debug)]
+pub struct Reading {
+    passages: usize,
+    markers: Markers,
+    cited: Vec<Cited>,
+    invalid: Vec<u32>,
+}
+
+/// A passage that an answer names.
+#[derive(Debug, Clone, Eq, PartialEq)]
+pub struct Cited {
+    /// Its number, from 1.
+    pub marker: usize,
+    /// Where the answer names it, brackets included.
+    pub spans: Vec<[usize; 2]>,
+}
+
+impl Reading {
+    /// Reads an answer to a question with so many passages.
+    pub fn new(passages: usize) -> Reading {
+        Reading { passages, markers: Markers::default(), cited: Vec::new(), invalid: Vec::new() }
+    }
+
+    /// Takes a piece, and gives the passages that it names for the first time.
+    pub fn push(&mut self, piece: &str) -> Vec<Cited> {
+        let before = self.cited.len();
+        for found in self.markers.push(piece) {
+            for &number in &found.numbers {
+                self.take(number, found.span);
+            }
+        }
+        self.cited[before..].to_vec()
+    }
+
+    fn take(&mut self, number: u32, span: [usize; 2]) {
+        let marker = number as usize;
+        if !(1..=self.passages).contains(&marker) {
+            if !self.invalid.contains(&number) && self.invalid.len() < 100 {
+                self.invalid.push(number);
+            }
+            return;
+        }
+        match self.cited.iter_mut().find(|cited| cited.marker == marker) {
+            Some(cited) if cited.spans.last() != Some(&span) => cited.spans.push(span),
+            Some(_) => {}
+            None => self.cited.push(Cited { marker, spans: vec![span] }),
+        }
+    }
+
+    /// The passages that are named, in the order of their first place.
+    pub fn cited(&self) -> &[Cited] {
+        &self.cited
+    }
+
+    /// Numbers of passages that there are not.
+    pub fn invalid(&self) -> &[u32] {
+        &self.invalid
+    }
+}
+
+/// Whether an answer is the sentence that a model says when the passages do not answer. Models put it into quotes,
+/// forget its full stop, add a marker, or go on talking; if they then name a passage, it is an answer.
+pub fn is_refusal(answer: &str, cited: &[Cited]) -> bool {
+    let (said, refusal) = (words(answer), words(REFUSAL));
+    said == refusal || (cited.is_empty() && said.starts_with(&refusal))
+}
+
+fn words(text: &str) -> String {
+    let letters: String = text.chars().filter(|c| c.is_alphabetic() || c.is_whitespace()).collect();
+    letters.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Whether an answer says enough that it should name a passage.
+pub fn needs_citation(answer: &str) -> bool {
+    answer.split_whitespace().count() > 3
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// The passages that an answer names with their places, and the numbers that are none, among three passages.
+    fn check(answer: &str, expected: &[(usize, &[[usize; 2]])], invalid: &[u32]) {
+        let mut reading = Reading::new(3);
+        reading.push(answer);
+        let found: Vec<_> = reading.cited().iter().map(|cited| (cited.marker, cited.spans.as_slice())).collect();
+        assert_eq!(found, expected, "{answer:?}");
+        assert_eq!(reading.invalid(), invalid, "{answer:?}");
+    }
+
+    #[test]
+    fn markers_are_read_in_all_their_forms() {
+        check("PSV-2015A is set at 38.5 barg [1].", &[(1, &[[30, 33]])], &[]);
+        check("a [1][2] b", &[(1, &[[2, 5]]), (2, &[[5, 8]])], &[]);
+        check("a [1, 2] b", &[(1, &[[2, 8]]), (2, &[[2, 8]])], &[]);
+        check("[1;3]", &[(1, &[[0, 5]]), (3, &[[0, 5]])], &[]);
+        check("[1-3]", &[(1, &[[0, 5]]), (2, &[[0, 5]]), (3, &[[0, 5]])], &[]);
+        check("[1–2, 3]", &[(1, &[[0, 8]]), (2, &[[0, 8]]), (3, &[[0, 8]])], &[]);
+        check("[ 2 ]", &[(2, &[[0, 5]])], &[]);
+        check("x [2] y [1] z [2]", &[(2, &[[2, 5], [14, 17]]), (1, &[[8, 11]])], &[]);
+        check("[[1]]", &[(1, &[[1, 4]])], &[]);
+        check("[1, 1]", &[(1, &[[0, 6]])], &[]);
+    }
+
+    #[test]
+    fn places_are_code_points() {
+        check("Überdruck 38,5 € 👩‍🔧 [1].", &[(1, &[[21, 24]])], &[]);
+        check("压力 [1]", &[(1, &[[3, 6]])], &[]);
+    }
+
+    #[test]
+    fn numbers_out_of_range_are_told_apart() {
+        check("[0] [4] [1]", &[(1, &[[8, 11]])], &[0, 4]);
+        check("[2-4]", &[(2, &[[0, 5]]), (3, &[[0, 5]])], &[4]);
+        check("[99999999999999]", &[], &[u32::MAX]);
+        check("[1-4000000000]", &[(1, &[[0, 14]])], &[4_000_000_000]);
+        check("[4] [4]", &[], &[4]);
+    }
+
+    #[test]
+    fn other_brackets_are_text() {
+        for text in ["[]", "[a]", "[1a]", "[1.5]", "[,]", "[1,]", "[-1]", "[3-1]", "[1", "1]", "[1\n2]", "(1)", "[1 2]"]
+        {
+            check(text, &[], &[]);
+        }
+        check("[a [1]", &[(1, &[[3, 6]])], &[]);
+    }
+
+    #[test]
+    fn the_refusal_is_recognised_as_models_say_it() {
+        let check = |answer: &str, expected: bool| {
+            let mut reading = Reading::new(3);
+            reading.push(answer);
+            assert_eq!(is_refusal(answer, reading.cited()), expected, "{answer:?}");
+        };
+        check(REFUSAL, true);
+        check("the documents do not answer this question", true);
+        check("\"The documents do not answer this question.\"\n", true);
+        check("The documents do not answer this question. [1]", true);
+        check("The documents do not answer this question. They speak of pumps.", true);
+        check("The documents do not answer this question, but P-101 is a pump [1].", false);
+        check("P-101 stops. The documents do not answer this question.", false);
+        check("", false);
+    }
+
+    proptest! {
+        #[test]
+        fn pieces_make_no_difference(answer in "[\\[\\]0-9,; a€–-]{0,60}", at in 0usize..60) {
+            let at = answer.floor_char_boundary(at.min(answer.len()));
+            let (mut whole, mut pieces) = (Reading::new(3), Reading::new(3));
+            whole.push(&answer);
+            pieces.push(&answer[..at]);
+            pieces.push(&answer[at..]);
+            prop_assert_eq!(whole.cited(), pieces.cited());
+            prop_assert_eq!(whole.invalid(), pieces.invalid());
+        }
+
+        #[test]
+        fn a_place_holds_brackets(answer in "[\\[\\]0-9,; a€–-]{0,60}") {
+            let mut reading = Reading::new(5);
+            reading.push(&answer);
+            let letters: Vec<char> = answer.chars().collect();
+            for [start, end] in reading.cited().iter().flat_map(|cited| &cited.spans) {
+                prop_assert_eq!((letters[*start], letters[*end - 1]), ('[', ']'));
+            }
+        }
+    }
+}
