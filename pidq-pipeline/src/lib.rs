@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 pub mod analyser;
+pub mod answer;
 pub mod citations;
 pub mod conformance;
 pub mod embedding;
@@ -14,6 +15,7 @@ pub mod keys;
 pub mod license;
 pub mod models;
 pub mod egress;
+pub mod llm;
 pub mod prompt;
 pub mod ranking;
 pub mod records;

@@ -1,0 +1,134 @@
+//! Server-sent events as model servers write them: bytes in any pieces → the data of each event.
+//!
+//! By the standard an event ends at an empty line. Some servers leave these out, so data that is whole JSON is an
+//! event at once; data over several lines is put together first.
+
+use serde::de::IgnoredAny;
+
+/// How often the lines of one event are tried as JSON: each try reads all of them.
+const TRIES: u32 = 16;
+
+/// Reads events. A character may be split over pieces, and a line end as well.
+#[derive(Debug, Default)]
+pub(super) struct Events {
+    line: Vec<u8>,
+    data: Option<String>,
+    tries: u32,
+    after_return: bool,
+    begun: bool,
+}
+
+impl Events {
+    /// Takes a piece, and gives the events that it completes.
+    pub(super) fn push(&mut self, piece: &[u8]) -> Vec<String> {
+        let mut events = Vec::new();
+        for &byte in piece {
+            let second_half = std::mem::replace(&mut self.after_return, byte == b'\r') && byte == b'\n';
+            match byte {
+                b'\n' if second_half => {}
+                b'\n' | b'\r' => events.extend(self.end_line()),
+                _ => self.line.push(byte),
+            }
+        }
+        events
+    }
+
+    /// The event that the end of the stream completes.
+    pub(super) fn finish(&mut self) -> Option<String> {
+        let last = if self.line.is_empty() { None } else { self.end_line() };
+        last.or_else(|| self.data.take())
+    }
+
+    fn end_line(&mut self) -> Option<String> {
+        let line = std::mem::take(&mut self.line);
+        let line = String::from_utf8_lossy(&line);
+        let line = if std::mem::replace(&mut self.begun, true) { &*line } else { line.trim_start_matches('\u{feff}') };
+        if line.is_empty() {
+            self.tries = 0;
+            return self.data.take();
+        }
+        // Comments, names, numbers and waiting times are of no use to us.
+        let data = line.strip_prefix("data")?;
+        let data = data.strip_prefix(':').or_else(|| data.is_empty().then_some(""))?;
+        self.take(data.strip_prefix(' ').unwrap_or(data))
+    }
+
+    fn take(&mut self, line: &str) -> Option<String> {
+        let data = match self.data.take() {
+            Some(before) => before + "\n" + line,
+            None => line.to_owned(),
+        };
+        self.tries += 1;
+        if self.tries <= TRIES && is_whole(&data) {
+            self.tries = 0;
+            return Some(data);
+        }
+        self.data = Some(data);
+        None
+    }
+}
+
+fn is_whole(data: &str) -> bool {
+    data.trim() == "[DONE]" || serde_json::from_str::<IgnoredAny>(data).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn read<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<String> {
+        let mut events = Events::default();
+        let mut found: Vec<String> = pieces.into_iter().flat_map(|piece| events.push(piece)).collect();
+        found.extend(events.finish());
+        found
+    }
+
+    fn check(text: &str, expected: &[&str]) {
+        assert_eq!(read([text.as_bytes()]), expected, "{text:?}");
+        let bytes: Vec<_> = text.as_bytes().chunks(1).collect();
+        assert_eq!(read(bytes), expected, "{text:?}, byte by byte");
+    }
+
+    #[test]
+    fn events_are_taken_as_servers_write_them() {
+        check("data: {}\n\ndata: [DONE]\n\n", &["{}", "[DONE]"]);
+        check("data:{}\n\n", &["{}"]);
+        check("data: {}\r\n\r\ndata: 1\r\n\r\n", &["{}", "1"]);
+        check("data: {}\r\rdata: 1\r\r", &["{}", "1"]);
+        check(": comment\n\nevent: x\nid: 7\nretry: 5\ndata: 1\n\n", &["1"]);
+        check("data: {\"a\":\ndata: 1}\n\n", &["{\"a\":\n1}"]);
+        check("\u{feff}data: 1\n\n", &["1"]);
+        check("data: \"Überdruck €\"\n\n", &["\"Überdruck €\""]);
+    }
+
+    #[test]
+    fn what_servers_forget_is_forgiven() {
+        check("data: {}", &["{}"]);
+        check("data: {}\ndata: 1\ndata: [DONE]", &["{}", "1", "[DONE]"]);
+        check("data: half\n\n", &["half"]);
+        check("data: half", &["half"]);
+        check("data\n\n", &[""]);
+        check("database: 1\n\n", &[]);
+        check("", &[]);
+    }
+
+    #[test]
+    fn many_lines_of_one_event_are_not_read_again_for_each() {
+        let text = "data: [\n".repeat(200_000);
+        assert_eq!(read([text.as_bytes()]).len(), 1);
+    }
+
+    proptest! {
+        #[test]
+        fn pieces_make_no_difference(text in "(data: ?|\\{\\}|[a€\r\n:]){0,40}", cuts in prop::collection::vec(0usize..200, 0..8)) {
+            let bytes = text.as_bytes();
+            let mut cuts: Vec<usize> = cuts.into_iter().filter(|&cut| cut <= bytes.len()).collect();
+            cuts.extend([0, bytes.len()]);
+            cuts.sort_unstable();
+            let pieces = cuts.windows(2).map(|ends| &bytes[ends[0]..ends[1]]);
+            prop_assert_eq!(read(pieces), read([bytes]));
+        }
+    }
+}

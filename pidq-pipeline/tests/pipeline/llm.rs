@@ -1,0 +1,443 @@
+//! The client of language models against servers that misbehave, one behaviour a row.
+
+use std::time::{Duration, Instant};
+
+use pidq_http::{Problem, Secret};
+use pidq_pipeline::llm::{Chat, Endpoint, Kind, LlmError, Patience, Usage};
+use serde_json::{Value, json};
+
+use crate::doubles::{
+    Double, KEY, Step, client, completion, deaf, delta, event, hasty, json_reply, last, raw, reply, stream_head,
+};
+
+fn question() -> Chat {
+    Chat { system: "s".into(), user: "u".into(), ..Chat::default() }
+}
+
+/// The streamed text, or the code of the error after the text that came before.
+async fn streamed(double: &Double) -> Result<String, (String, LlmError)> {
+    let mut text = String::new();
+    let failed = |text: &String, error| (text.clone(), error);
+    let client = client(hasty());
+    let mut deltas = client.stream(&double.endpoint(), &question()).await.map_err(|error| failed(&text, error))?;
+    while let Some(delta) = deltas.next().await.map_err(|error| failed(&text, error))? {
+        text.push_str(&delta);
+    }
+    Ok(text)
+}
+
+async fn check(name: &str, steps: Vec<Step>, expected: &str) {
+    let double = Double::always(steps).await;
+    match streamed(&double).await {
+        Ok(text) => assert_eq!(text, expected, "{name}"),
+        Err((before, error)) => {
+            let found =
+                if before.is_empty() { error.code().to_owned() } else { format!("{before} then {}", error.code()) };
+            assert_eq!(found, expected, "{name}: {error}");
+            assert!(!format!("{error} {error:?}").contains(KEY), "{name} shows the key");
+        }
+    }
+}
+
+/// The head of a stream, these pieces, and the end of the connection.
+fn stream(pieces: impl IntoIterator<Item = Step>) -> Vec<Step> {
+    [stream_head()].into_iter().chain(pieces).collect()
+}
+
+#[tokio::test]
+async fn streams_are_read_as_servers_write_them() {
+    let done = || raw("data: [DONE]\n\n");
+    let hello = || [event(&delta("Hel")), event(&delta("lo"))];
+    check("as it should be", stream(hello().into_iter().chain([event(&last("stop")), done()])), "Hello").await;
+    check("no [DONE]", stream(hello()), "Hello").await;
+    check("no blank after data:", stream([raw(format!("data:{}\n\n", delta("Hello"))), done()]), "Hello").await;
+    check("CRLF", stream([raw(format!("data: {}\r\n\r\ndata: [DONE]\r\n\r\n", delta("Hello")))]), "Hello").await;
+    check("comments", stream([raw(": ping\n\n"), event(&delta("Hello")), raw(": ping\n\n"), done()]), "Hello").await;
+    let lines = serde_json::to_string_pretty(&delta("Hello")).unwrap().replace('\n', "\ndata: ");
+    check("data in several lines", stream([raw(format!("data: {lines}\n\n")), done()]), "Hello").await;
+    let role = json!({"choices": [{"delta": {"role": "assistant"}}]});
+    check("a role first", stream([event(&role), event(&delta("Hello")), done()]), "Hello").await;
+    let nothing = json!({"choices": [{"delta": {"role": null, "content": null}}]});
+    check("nulls", stream([event(&nothing), event(&delta("")), event(&delta("Hello")), done()]), "Hello").await;
+    let other_id = json!({"id": "other", "choices": [{"delta": {"content": "lo", "role": null}}]});
+    check("ids that change", stream([event(&delta("Hel")), event(&other_id), done()]), "Hello").await;
+    let thought = json!({"choices": [{"delta": {"reasoning_content": "hm", "content": null}}]});
+    check("thoughts", stream([event(&thought), event(&delta("Hello")), done()]), "Hello").await;
+    let usage = json!({"choices": [], "usage": {"prompt_tokens": 1, "completion_tokens": 2}});
+    check("usage last", stream([event(&delta("Hello")), event(&last("stop")), event(&usage), done()]), "Hello").await;
+    let no_delta = json!({"choices": [{"index": 0, "finish_reason": "stop"}]});
+    check("a choice without delta", stream([event(&delta("Hello")), event(&no_delta), done()]), "Hello").await;
+    check("one piece", stream([event(&completion("Hello")), done()]), "Hello").await;
+    check("no empty lines", stream([raw(format!("data: {}\ndata: [DONE]\n", delta("Hello")))]), "Hello").await;
+    check("after the end", stream([event(&delta("Hello")), done(), event(&delta("!"))]), "Hello").await;
+    check("JSON though a stream was asked", vec![json_reply(200, &completion("Hello"))], "Hello").await;
+    let parts = json!({"choices": [{"delta": {"content": [{"type": "text", "text": "Hello"}]}}]});
+    check("content in parts", stream([event(&parts), done()]), "Hello").await;
+    let second = json!({"choices": [{"index": 1, "delta": {"content": "no"}}]});
+    check("a second choice", stream([event(&delta("Hello")), event(&second), done()]), "Hello").await;
+}
+
+#[tokio::test]
+async fn characters_may_be_split_over_reads() {
+    let text = format!("data: {}\n\ndata: [DONE]\n\n", delta("Überdruck 38,5 € 👩‍🔧"));
+    let bytes = text.as_bytes().iter().flat_map(|&byte| [Step::Send(vec![byte]), Step::Wait(0)]);
+    check("byte by byte", stream(bytes), "Überdruck 38,5 € 👩‍🔧").await;
+}
+
+#[tokio::test]
+async fn broken_streams_are_errors() {
+    let hello = || event(&delta("Hello"));
+    let error = json!({"error": {"message": "out of memory", "code": 500}});
+    check("an error first", stream([event(&error)]), "llm-bad-response").await;
+    check("an error in the middle", stream([hello(), event(&error)]), "Hello then llm-bad-response").await;
+    let busy = json!({"error": {"message": "slow down", "code": 429}});
+    check("too many in the middle", stream([hello(), event(&busy)]), "Hello then llm-rate-limited").await;
+    check("no JSON", stream([hello(), raw("data: {half\n\n")]), "Hello then llm-bad-response").await;
+    let half = raw([b"data: \"\xe2\x82".as_slice(), b"\n\n"].concat());
+    check("half a character", stream([half]), "llm-bad-response").await;
+    check("no text", stream([event(&last("stop")), raw("data: [DONE]\n\n")]), "llm-bad-response").await;
+    check("nothing", stream([]), "llm-bad-response").await;
+    check("empty choices", vec![json_reply(200, &json!({"choices": []}))], "llm-bad-response").await;
+    check("no body", vec![reply(200, "", "")], "llm-bad-response").await;
+    check("HTML", vec![reply(200, "", "<html>welcome</html>")], "llm-bad-response").await;
+    check("an error with 200", vec![json_reply(200, &error)], "llm-bad-response").await;
+    check("no HTTP", vec![raw("SSH-2.0-OpenSSH_9.2\r\n")], "llm-unreachable").await;
+    check("nobody there", vec![Step::Break], "llm-unreachable").await;
+    let short = raw(format!("HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\ndata: {}\n\n", delta("Hello")));
+    check("it breaks off", vec![short, Step::Wait(50)], "Hello then llm-bad-response").await;
+    let whole = raw(format!("HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\ndata: {}\n\n", completion("Hello")));
+    check("it breaks off after the end", vec![whole, Step::Wait(50)], "Hello").await;
+}
+
+#[tokio::test]
+async fn what_is_too_much_is_not_read() {
+    let line = vec![b'x'; 10 << 20];
+    check("a line of 10 MB", stream([raw("data: "), Step::Send(line.clone())]), "llm-bad-response").await;
+    let length = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{{", line.len());
+    check("JSON of 10 MB", vec![raw(length), Step::Send(line)], "llm-bad-response").await;
+    let comments = raw(": x\n".repeat(3 << 20));
+    check("comments without end", stream([comments]), "llm-bad-response").await;
+}
+
+#[tokio::test]
+async fn servers_that_are_slow_are_left() {
+    check("no head", vec![Step::Stall], "llm-timeout").await;
+    check("no first byte", stream([Step::Stall]), "llm-timeout").await;
+    check("a stall", stream([event(&delta("Hello")), Step::Stall]), "Hello then llm-timeout").await;
+    check("slow, and in time", stream([Step::Wait(200), event(&delta("Hello")), Step::Wait(200)]), "Hello").await;
+    check("finished, and open", stream([event(&delta("Hello")), event(&last("stop")), Step::Stall]), "Hello").await;
+    let drops = (0..100).flat_map(|_| [raw(": ping\n"), Step::Wait(20)]);
+    let double = Double::always(stream(drops)).await;
+    let hurry = Patience { total: Duration::from_millis(300), ..hasty() };
+    let error = client(hurry).chat(&double.endpoint(), &question()).await.unwrap_err();
+    assert_eq!(error.code(), "llm-timeout", "all together took too long");
+}
+
+#[tokio::test]
+async fn a_whole_answer_may_take_as_long_as_all_may() {
+    let double = Double::always(vec![Step::Wait(600), json_reply(200, &completion("Hello"))]).await;
+    assert_eq!(client(hasty()).chat(&double.endpoint(), &question()).await.unwrap().text, "Hello");
+}
+
+#[tokio::test]
+async fn a_server_that_is_not_there_is_unreachable() {
+    let double = Double::always(Vec::new()).await;
+    let mut endpoint = double.endpoint();
+    endpoint.base_url = "http://127.0.0.1:1/v1".into();
+    assert_eq!(client(hasty()).chat(&endpoint, &question()).await.unwrap_err().code(), "llm-unreachable");
+    endpoint.base_url = "http://nowhere.invalid/v1".into();
+    assert_eq!(client(hasty()).chat(&endpoint, &question()).await.unwrap_err().code(), "llm-unreachable");
+    endpoint.base_url = format!("https://{}/v1", double.address);
+    assert_eq!(client(hasty()).chat(&endpoint, &question()).await.unwrap_err().code(), "llm-unreachable");
+    endpoint.base_url = format!("http://{}/v1", deaf().await);
+    assert_eq!(client(hasty()).stream(&endpoint, &question()).await.map(drop).unwrap_err().code(), "llm-timeout");
+}
+
+#[tokio::test]
+async fn redirects_are_not_followed() {
+    let honeypot = Double::always(vec![json_reply(200, &completion("caught"))]).await;
+    for location in ["http://169.254.169.254/latest/meta-data".to_owned(), format!("http://{}/v1", honeypot.address)] {
+        for status in [301, 302, 303, 307, 308] {
+            let steps = vec![reply(status, &format!("Location: {location}\r\n"), "")];
+            check("a redirect", steps, "llm-bad-response").await;
+        }
+    }
+    assert!(honeypot.asked().is_empty());
+}
+
+/// Status, body, our code, our status, the code of the server that is told.
+fn refusals() -> Vec<(u16, Value, &'static str, u16, Option<&'static str>)> {
+    let error = |code: &str, message: &str| json!({"error": {"message": message, "type": "t", "code": code}});
+    vec![
+        (401, error("invalid_api_key", "Incorrect API key"), "llm-auth-failed", 502, Some("invalid_api_key")),
+        (403, json!({"error": {"message": "no"}}), "llm-auth-failed", 502, None),
+        (
+            404,
+            error("model_not_found", "The model `x` does not exist"),
+            "llm-model-not-found",
+            422,
+            Some("model_not_found"),
+        ),
+        (404, json!({"error": "model \"x\" not found, try pulling it first"}), "llm-model-not-found", 422, None),
+        (400, error("400", "Invalid model name passed in model=x"), "llm-model-not-found", 422, Some("400")),
+        (404, json!({"detail": "Not Found"}), "llm-bad-response", 502, None),
+        (
+            400,
+            error("context_length_exceeded", "too long"),
+            "llm-context-exceeded",
+            422,
+            Some("context_length_exceeded"),
+        ),
+        (
+            400,
+            error("x", "This model's maximum context length is 4097 tokens. Reduce max_tokens"),
+            "llm-context-exceeded",
+            422,
+            Some("x"),
+        ),
+        (
+            400,
+            json!({"object": "error", "message": "the prompt is too long", "code": 400}),
+            "llm-context-exceeded",
+            422,
+            Some("400"),
+        ),
+        (400, error("invalid_value", "temperature too high"), "llm-rejected-request", 502, Some("invalid_value")),
+        (422, json!({"detail": []}), "llm-rejected-request", 502, None),
+        (429, error("rate_limit_exceeded", "slow down"), "llm-rate-limited", 503, Some("rate_limit_exceeded")),
+        (500, error("server_error", "oops"), "llm-bad-response", 502, Some("server_error")),
+        (503, json!(null), "llm-bad-response", 502, None),
+        (408, json!({}), "llm-timeout", 504, None),
+        (418, json!({}), "llm-bad-response", 502, None),
+    ]
+}
+
+#[tokio::test]
+async fn refusals_are_told_with_stable_codes() {
+    for (status, body, code, ours, told) in refusals() {
+        let double = Double::always(vec![json_reply(status, &body)]).await;
+        let error = client(hasty()).chat(&double.endpoint(), &question()).await.unwrap_err();
+        let upstream = error.upstream().unwrap();
+        assert_eq!((error.code(), error.status()), (code, ours), "{status} {body}");
+        assert_eq!((upstream.status, upstream.code.as_deref()), (status, told), "{status} {body}");
+        assert_eq!(Problem::from(error).status().as_u16(), ours);
+    }
+}
+
+#[tokio::test]
+async fn of_a_body_only_the_message_is_repeated_shortened_and_without_the_key() {
+    let message = format!("Incorrect key {KEY}\u{202e}\n{}", "x".repeat(1000));
+    let double = Double::always(vec![json_reply(401, &json!({"error": {"message": message}}))]).await;
+    let error = client(hasty()).chat(&double.endpoint(), &question()).await.unwrap_err();
+    let shown = error.upstream().unwrap().message.clone().unwrap();
+    assert!(shown.starts_with("Incorrect key *** xxx") && shown.chars().count() <= 300, "{shown}");
+    let double = Double::always(vec![reply(500, "", "root:x:0:0:/root")]).await;
+    let error = client(hasty()).chat(&double.endpoint(), &question()).await.unwrap_err();
+    assert!(!format!("{error} {error:?}").contains("root"));
+}
+
+/// Status and headers of the first two answers, and how often the server is asked in the end.
+#[tokio::test]
+async fn requests_are_repeated_as_servers_wish() {
+    let rows = [
+        (500, "", 3),
+        (503, "Retry-After: 0\r\n", 3),
+        (429, "retry-after-ms: 3\r\n", 3),
+        (408, "", 3),
+        (409, "", 3),
+        (400, "", 1),
+        (401, "", 1),
+        (500, "x-should-retry: false\r\n", 1),
+        (404, "x-should-retry: true\r\n", 3),
+        // Longer than the call: said at once.
+        (429, "Retry-After: 60\r\n", 1),
+    ];
+    for (status, headers, times) in rows {
+        let double = Double::start(move |number, _| match number {
+            0 | 1 => vec![reply(status, headers, "{}")],
+            _ => vec![json_reply(200, &completion("Hello"))],
+        })
+        .await;
+        let answer = client(hasty()).chat(&double.endpoint(), &question()).await;
+        assert_eq!((double.asked().len(), answer.is_ok()), (times, times == 3), "{status} {headers}");
+    }
+}
+
+#[tokio::test]
+async fn a_broken_connection_is_tried_again_only_before_the_first_text() {
+    let double = Double::start(|number, _| match number {
+        0 => vec![Step::Break],
+        _ => vec![json_reply(200, &completion("Hello"))],
+    })
+    .await;
+    assert_eq!(streamed(&double).await.unwrap(), "Hello");
+    let double = Double::always(stream([event(&delta("Hel")), event(&json!({"error": {"code": 500}}))])).await;
+    assert!(streamed(&double).await.is_err());
+    assert_eq!(double.asked().len(), 1);
+}
+
+#[tokio::test]
+async fn a_pause_that_a_server_wants_is_kept_and_told() {
+    let double = Double::start(|number, _| match number {
+        0 => vec![reply(429, "retry-after-ms: 300\r\n", "{}")],
+        _ => vec![json_reply(200, &completion("Hello"))],
+    })
+    .await;
+    let begun = Instant::now();
+    assert!(client(hasty()).chat(&double.endpoint(), &question()).await.is_ok());
+    assert!(begun.elapsed() >= Duration::from_millis(300));
+    let double = Double::always(vec![reply(429, "Retry-After: 77\r\n", "{}")]).await;
+    let error = client(hasty()).chat(&double.endpoint(), &question()).await.unwrap_err();
+    assert_eq!((error.kind(), error.retry_after()), (Kind::RateLimited, Some(Duration::from_secs(77))));
+}
+
+#[tokio::test]
+async fn a_server_that_keeps_failing_is_left_alone() {
+    let double = Double::always(vec![reply(503, "", "")]).await;
+    let client = client(Patience { failures: 3, retries: 0, ..hasty() });
+    for _ in 0..3 {
+        assert_eq!(client.chat(&double.endpoint(), &question()).await.unwrap_err().code(), "llm-bad-response");
+    }
+    let error = client.chat(&double.endpoint(), &question()).await.unwrap_err();
+    assert_eq!((error.code(), double.asked().len()), ("llm-unreachable", 3));
+    assert!(error.retry_after().is_some());
+}
+
+#[tokio::test]
+async fn what_one_caller_does_wrong_makes_no_server_rest() {
+    let double = Double::always(vec![json_reply(401, &json!({}))]).await;
+    let client = client(Patience { failures: 2, retries: 0, ..hasty() });
+    let hurried = Chat { total: Some(Duration::from_millis(1)), ..question() };
+    for _ in 0..4 {
+        assert_eq!(client.chat(&double.endpoint(), &question()).await.unwrap_err().code(), "llm-auth-failed");
+        let _ = client.chat(&double.endpoint(), &hurried).await;
+    }
+}
+
+#[tokio::test]
+async fn parameters_that_a_server_does_not_take_are_left_out() {
+    let double = Double::start(|_, asked| {
+        let refuse = |message: &str| vec![json_reply(400, &json!({"error": {"message": message}}))];
+        match &asked.body {
+            body if !body["max_tokens"].is_null() => refuse("Unsupported parameter: 'max_tokens'"),
+            body if !body["stream_options"].is_null() => refuse("Unrecognized request argument"),
+            _ => vec![json_reply(200, &completion("Hello"))],
+        }
+    })
+    .await;
+    let chat = Chat { max_tokens: Some(7), temperature: Some(0.5), ..question() };
+    let mut deltas = client(hasty()).stream(&double.endpoint(), &chat).await.unwrap();
+    assert_eq!(deltas.next().await.unwrap().unwrap(), "Hello");
+    let asked = double.asked();
+    let last = &asked.last().unwrap().body;
+    assert_eq!(asked.len(), 3);
+    assert_eq!((&last["max_completion_tokens"], &last["temperature"]), (&json!(7), &json!(0.5)));
+    assert!(last["max_tokens"].is_null() && last["stream_options"].is_null());
+}
+
+#[tokio::test]
+async fn a_request_says_what_it_must_and_nothing_of_its_surroundings() {
+    let double = Double::always(vec![json_reply(200, &completion("Hello"))]).await;
+    let mut endpoint = double.endpoint();
+    endpoint.base_url += "/?api-version=1";
+    endpoint.extra_headers = vec![("api-key".into(), Secret::new("k"))];
+    client(hasty()).chat(&endpoint, &question()).await.unwrap();
+    let head = double.asked().remove(0).head.to_lowercase();
+    assert!(head.starts_with("post /v1/chat/completions?api-version=1 http/1.1\r\n"), "{head}");
+    assert!(head.contains(&format!("host: {}\r\n", double.address)), "{head}");
+    assert!(head.contains(&format!("authorization: bearer {KEY}")) && head.contains("api-key: k"), "{head}");
+}
+
+#[tokio::test]
+async fn an_answer_tells_how_it_ended_and_what_it_cost() {
+    let usage = json!({"choices": [], "usage": {"prompt_tokens": 8, "completion_tokens": 2}});
+    let steps = stream([event(&delta("Hello")), event(&last("length")), event(&usage), raw("data: [DONE]\n\n")]);
+    let double = Double::always(steps).await;
+    let client = client(hasty());
+    let mut deltas = client.stream(&double.endpoint(), &question()).await.unwrap();
+    while deltas.next().await.unwrap().is_some() {}
+    let ending = deltas.ending();
+    assert_eq!((ending.finish_reason.as_deref(), ending.model.as_deref()), (Some("length"), Some("m-1")));
+    assert_eq!(ending.usage, Some(Usage { prompt_tokens: 8, completion_tokens: 2, estimated: false }));
+}
+
+#[tokio::test]
+async fn a_caller_who_leaves_ends_the_work_of_the_server() {
+    let double = Double::always(stream([event(&delta("Hello")), Step::Stall])).await;
+    let client = client(Patience { idle: Duration::from_secs(60), ..hasty() });
+    let deltas = client.stream(&double.endpoint(), &question()).await.unwrap();
+    drop(deltas);
+    let (endpoint, question) = (double.endpoint(), question());
+    let call = client.chat(&endpoint, &question);
+    assert!(tokio::time::timeout(Duration::from_millis(300), call).await.is_err());
+    for _ in 0..100 {
+        if double.left() == 2 {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    panic!("the server still works for nobody: {} left", double.left());
+}
+
+#[tokio::test]
+async fn keys_are_not_shown() {
+    let mut endpoint = Endpoint::new("http://127.0.0.1/v1", Secret::new(KEY), "m");
+    endpoint.extra_headers = vec![("api-key".into(), Secret::new(KEY))];
+    assert!(!format!("{endpoint:?}").contains(KEY));
+    endpoint.api_key = Secret::new(format!("{KEY}\r\nX: y"));
+    endpoint.base_url = format!("http://{KEY}@127.0.0.1/#");
+    endpoint.model = " ".into();
+    endpoint.extra_headers.push(("Host".into(), Secret::new("elsewhere")));
+    let faults: Vec<_> = endpoint.faults().iter().map(|fault| (fault.pointer, fault.to_string())).collect();
+    let pointers: Vec<_> = faults.iter().map(|fault| fault.0).collect();
+    assert_eq!(pointers, ["/api_key", "/model", "/base_url", "/extra_headers"]);
+    assert!(!format!("{faults:?}").contains(KEY));
+    let error = client(hasty()).chat(&endpoint, &question()).await.unwrap_err();
+    assert_eq!(error.code(), "llm-endpoint-forbidden");
+    assert!(!format!("{error} {error:?}").contains(KEY));
+}
+
+#[tokio::test]
+async fn texts_become_vectors_in_their_order() {
+    let double = Double::start(|_, asked| {
+        let texts = asked.body["input"].as_array().unwrap();
+        let row =
+            |(index, text): (usize, &Value)| json!({"index": index, "embedding": [text.as_str().unwrap().len(), 0.5]});
+        let rows: Vec<_> = texts.iter().enumerate().map(row).rev().collect();
+        vec![json_reply(200, &json!({"data": rows}))]
+    })
+    .await;
+    let texts: Vec<String> = (0..100).map(|length| "x".repeat(length)).collect();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let vectors = client(hasty()).embeddings(&double.endpoint(), &texts).await.unwrap();
+    assert!(vectors.iter().enumerate().all(|(length, vector)| vector == &[length as f32, 0.5]));
+    assert_eq!((vectors.len(), double.asked().len()), (100, 2));
+    assert!(client(hasty()).embeddings(&double.endpoint(), &[]).await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn vectors_that_make_no_sense_are_errors() {
+    let row = |index: usize, vector: Value| json!({"index": index, "embedding": vector});
+    for data in [
+        json!([row(0, json!([1]))]),
+        json!([row(0, json!([1])), row(2, json!([1]))]),
+        json!([row(0, json!([1])), row(1, json!([1, 2]))]),
+        json!([row(0, json!(["1"])), row(1, json!([1]))]),
+        json!([row(0, json!([])), row(1, json!([]))]),
+        json!([row(0, json!([1e300])), row(1, json!([1]))]),
+        json!(null),
+    ] {
+        let double = Double::always(vec![json_reply(200, &json!({"data": data}))]).await;
+        let error = client(hasty()).embeddings(&double.endpoint(), &["a", "b"]).await.unwrap_err();
+        assert_eq!(error.code(), "llm-bad-response", "{data}");
+    }
+}
+
+#[tokio::test]
+async fn a_connection_is_tested_by_its_models() {
+    let double = Double::always(vec![json_reply(200, &json!({"data": [{"id": "a"}, {"id": "b"}, {}]}))]).await;
+    assert_eq!(client(hasty()).models(&double.endpoint()).await.unwrap(), ["a", "b"]);
+    assert!(double.asked()[0].head.starts_with("GET /v1/models HTTP/1.1"));
+    let double = Double::always(vec![json_reply(200, &json!([]))]).await;
+    assert_eq!(client(hasty()).models(&double.endpoint()).await.unwrap_err().code(), "llm-bad-response");
+}
