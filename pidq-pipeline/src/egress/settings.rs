@@ -66,3 +66,56 @@ fn known_port(scheme: &str) -> Option<u16> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    fn policy(variables: &[(&str, &str)], on_loopback: bool) -> Result<Policy, SettingError> {
+        let variables = variables.iter().map(|(name, value)| (name.to_string(), value.to_string()));
+        let settings = Settings::read(&[SETTINGS], Vec::new(), BTreeMap::from_iter(variables))?;
+        Policy::of(&settings, on_loopback, Vec::new())
+    }
+
+    fn level(variables: &[(&str, &str)], on_loopback: bool) -> Option<Level> {
+        match policy(variables, on_loopback).expect("settings").reach {
+            Reach::Level(level) => Some(level),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn this_machine_is_reached_only_by_itself_or_where_somebody_says_so() {
+        assert_eq!(level(&[], false), Some(Level::Private));
+        assert_eq!(level(&[], true), Some(Level::Local));
+        assert_eq!(level(&[("PIDQ_LLM_EGRESS", "public")], true), Some(Level::Public));
+        assert_eq!(level(&[("PIDQ_LLM_EGRESS", "private")], true), Some(Level::Private));
+        assert_eq!(level(&[("PIDQ_LLM_EGRESS", "local")], false), Some(Level::Local));
+        let listed = [("PIDQ_LLM_ALLOW", "https://api.example.com/v1"), ("PIDQ_LLM_EGRESS", "local")];
+        assert_eq!(level(&listed, true), None, "a list stands alone");
+    }
+
+    #[test]
+    fn a_wrong_list_ends_the_start() {
+        let error = policy(&[("PIDQ_LLM_ALLOW", "https://a.example, b.example")], false).expect_err("no policy");
+        assert!(error.to_string().contains("PIDQ_LLM_ALLOW"), "{error}");
+        assert!(error.to_string().contains("b.example"), "{error}");
+        assert!(policy(&[("PIDQ_LLM_EGRESS", "everything")], false).is_err());
+    }
+
+    #[test]
+    fn back_ends_are_read_from_their_addresses() {
+        let check = |url: &str, expected: Option<(&str, u16)>| {
+            let expected = expected.map(|(host, port)| BackEnd { host: host.to_owned(), port });
+            assert_eq!(BackEnd::of_url(url), expected, "{url}");
+        };
+        check("postgres://user:secret@db.plant/pidq", Some(("db.plant", 5432)));
+        check("postgresql://[::1]:5433/pidq", Some(("[::1]", 5433)));
+        check("redis://localhost/0", Some(("localhost", 6379)));
+        check("nats://nats:4223", Some(("nats", 4223)));
+        check("sqlite:data/pidq.db", None);
+        check("", None);
+    }
+}

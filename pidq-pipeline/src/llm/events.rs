@@ -22,13 +22,21 @@ impl Events {
     /// Takes a piece, and gives the events that it completes.
     pub(super) fn push(&mut self, piece: &[u8]) -> Vec<String> {
         let mut events = Vec::new();
-        for &byte in piece {
-            let second_half = std::mem::replace(&mut self.after_return, byte == b'\r') && byte == b'\n';
-            match byte {
-                b'\n' if second_half => {}
-                b'\n' | b'\r' => events.extend(self.end_line()),
-                _ => self.line.push(byte),
+        let mut rest = piece;
+        while let Some(&first) = rest.first() {
+            // The second half of a line end that was taken already.
+            if std::mem::take(&mut self.after_return) && first == b'\n' {
+                rest = &rest[1..];
+                continue;
             }
+            let Some(end) = memchr::memchr2(b'\n', b'\r', rest) else {
+                self.line.extend_from_slice(rest);
+                break;
+            };
+            self.line.extend_from_slice(&rest[..end]);
+            self.after_return = rest[end] == b'\r';
+            events.extend(self.end_line());
+            rest = &rest[end + 1..];
         }
         events
     }

@@ -17,5 +17,7 @@ mod answer;
 mod corpora;
 mod doubles;
 mod egress;
+mod encrypted;
 mod honest;
 mod llm;
+mod real;
