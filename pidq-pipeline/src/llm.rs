@@ -126,9 +126,9 @@ impl Client {
         F: Future<Output = Result<T, LlmError>>,
     {
         let server = target.address.to_string();
+        self.breakers.admit(&server)?;
         let mut repetitions = 0;
         loop {
-            self.breakers.admit(&server)?;
             let error = match once().await {
                 Ok(answer) => {
                     self.breakers.answered(&server);
@@ -143,6 +143,10 @@ impl Client {
             }
             let Some(pause) = retry::pause(&error, repetitions, &self.patience, clock) else { return Err(error) };
             tokio::time::sleep(pause).await;
+            if self.breakers.admit(&server).is_err() {
+                // What went wrong here says more than that others are turned away now.
+                return Err(error);
+            }
             repetitions += 1;
         }
     }

@@ -177,3 +177,36 @@ impl fmt::Display for Spelling {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn check(text: &str, shown: &str, endpoint: &str) {
+        let address = Address::parse(text).expect("an address");
+        assert_eq!((address.to_string().as_str(), address.endpoint("/x").as_str()), (shown, endpoint), "{text}");
+    }
+
+    #[test]
+    fn an_address_has_one_spelling() {
+        check("https://API.example.com.:443/v1/", "https://api.example.com/v1", "/v1/x");
+        check("http://0x7f.1:8000", "http://127.0.0.1:8000", "/x");
+        check("http://[::ffff:127.0.0.1]/", "http://127.0.0.1", "/x");
+        check("http://[0:0::1]:80/a/../v1", "http://[::1]/v1", "/v1/x");
+        check("https://BÜCHER.example/v1?key=k", "https://xn--bcher-kva.example/v1", "/v1/x?key=k");
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_that_callers_write_is_a_panic_and_what_is_read_reads_the_same(
+            rest in "[a-z0-9.:@/?%x\\[\\]①。\u{ad}-]{0,40}"
+        ) {
+            if let Ok(address) = Address::parse(&format!("http://{rest}")) {
+                let again = Address::parse(&address.to_string());
+                prop_assert_eq!(again.map(|again| again.host), Ok(address.host));
+            }
+        }
+    }
+}

@@ -298,6 +298,12 @@ fn a_refusal_says_what_to_do_and_not_where_a_name_leads() {
     assert!(text.contains("PIDQ_LLM_ALLOW") && !text.contains("metadata"), "{text}");
 }
 
+#[tokio::test]
+async fn the_resolver_of_the_system_gives_all_addresses_of_a_name() {
+    let places = pidq_pipeline::egress::SystemResolver.resolve("localhost").await.unwrap();
+    assert!(!places.is_empty() && places.iter().all(IpAddr::is_loopback), "{places:?}");
+}
+
 /// A name server on the wire that answers a public address first and loopback ever after, and counts.
 async fn rebinding_server() -> (SocketAddr, Arc<AtomicUsize>) {
     let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();

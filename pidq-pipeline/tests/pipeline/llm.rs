@@ -304,6 +304,14 @@ async fn a_server_that_keeps_failing_is_left_alone() {
 }
 
 #[tokio::test]
+async fn a_request_that_finds_a_server_worn_out_tells_what_it_saw() {
+    let double = Double::always(vec![reply(503, "", "")]).await;
+    let client = client(Patience { failures: 2, ..hasty() });
+    let error = client.chat(&double.endpoint(), &question()).await.unwrap_err();
+    assert_eq!((error.code(), double.asked().len()), ("llm-bad-response", 2));
+}
+
+#[tokio::test]
 async fn what_one_caller_does_wrong_makes_no_server_rest() {
     let double = Double::always(vec![json_reply(401, &json!({}))]).await;
     let client = client(Patience { failures: 2, retries: 0, ..hasty() });
