@@ -3,12 +3,15 @@
 use std::collections::HashMap;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use pidq_http::Fut;
-use pidq_pipeline::egress::{AllowList, BackEnd, Guard, Level, NoTarget, Policy, Reach, Refusal, Resolver};
+use pidq_pipeline::egress::{
+    AllowList, BackEnd, Guard, Level, NoTarget, Policy, Reach, Refusal, Resolver, SystemResolver,
+};
 use tokio::net::{TcpListener, UdpSocket};
 
 /// A name server of fixed names.
@@ -300,33 +303,38 @@ fn a_refusal_says_what_to_do_and_not_where_a_name_leads() {
 
 #[tokio::test]
 async fn the_resolver_of_the_system_gives_all_addresses_of_a_name() {
-    let places = pidq_pipeline::egress::SystemResolver.resolve("localhost").await.unwrap();
+    let places = SystemResolver.resolve("localhost").await.unwrap();
     assert!(!places.is_empty() && places.iter().all(IpAddr::is_loopback), "{places:?}");
 }
 
-/// A name server on the wire that answers a public address first and loopback ever after, and counts.
-async fn rebinding_server() -> (SocketAddr, Arc<AtomicUsize>) {
-    let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+/// A name server on the wire that answers a private address first and loopback ever after, and counts.
+async fn rebinding_server(address: &str) -> (SocketAddr, Arc<AtomicUsize>) {
+    let socket = UdpSocket::bind(address).await.unwrap();
     let (address, asked) = (socket.local_addr().unwrap(), Arc::new(AtomicUsize::new(0)));
     let count = asked.clone();
     tokio::spawn(async move {
         let mut packet = [0; 512];
         while let Ok((length, from)) = socket.recv_from(&mut packet).await {
-            let first = count.fetch_add(1, Ordering::SeqCst) == 0;
+            let question = &packet[..length];
+            // Nobody here has an IPv6 address.
+            let is_v4 = question[length - 4..length - 2] == [0, 1];
+            let first = is_v4 && count.fetch_add(1, Ordering::SeqCst) == 0;
             let place = if first { Ipv4Addr::new(192, 168, 255, 254) } else { Ipv4Addr::LOCALHOST };
-            let _ = socket.send_to(&answer(&packet[..length], place), from).await;
+            let _ = socket.send_to(&answer(question, is_v4.then_some(place)), from).await;
         }
     });
     (address, asked)
 }
 
-/// RFC 1035: the question again, and one address that is good for no time at all.
-fn answer(question: &[u8], place: Ipv4Addr) -> Vec<u8> {
+/// RFC 1035: the question again, and one address that is good for no time at all, or none.
+fn answer(question: &[u8], place: Option<Ipv4Addr>) -> Vec<u8> {
     let mut answer = question.to_vec();
     answer[2..4].copy_from_slice(&[0x81, 0x80]);
-    answer[6..8].copy_from_slice(&[0, 1]);
-    answer.extend([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4]);
-    answer.extend(place.octets());
+    answer[6..8].copy_from_slice(&[0, u8::from(place.is_some())]);
+    if let Some(place) = place {
+        answer.extend([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4]);
+        answer.extend(place.octets());
+    }
     answer
 }
 
@@ -354,11 +362,15 @@ impl Resolver for Wire {
 
 #[tokio::test]
 async fn a_name_that_changes_its_mind_reaches_nobody() {
+    let (server, asked) = rebinding_server("127.0.0.1:0").await;
+    rebinding_reaches_nobody(Arc::new(Wire(server)), &asked).await;
+}
+
+async fn rebinding_reaches_nobody(resolver: Arc<dyn Resolver>, asked: &AtomicUsize) {
     let honeypot = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = honeypot.local_addr().unwrap().port();
-    let (server, asked) = rebinding_server().await;
     let policy = Policy { reach: Reach::Level(Level::Private), back_ends: Vec::new() };
-    let guard = Guard::new(policy, None).unwrap().with_resolver(Arc::new(Wire(server)));
+    let guard = Guard::new(policy, None).unwrap().with_resolver(resolver);
 
     let target = guard.target(&format!("http://rebind.example:{port}/v1"), None).await.unwrap();
     assert!(guard.connect(&target, Duration::from_millis(200)).await.is_err());
@@ -368,4 +380,38 @@ async fn a_name_that_changes_its_mind_reaches_nobody() {
     assert!(guard.target(&format!("http://rebind.example:{port}/v1"), None).await.is_err());
     let caught = tokio::time::timeout(Duration::from_millis(100), honeypot.accept()).await;
     assert!(caught.is_err(), "somebody came to the honeypot");
+}
+
+/// Set in the world of its own in which this program runs a second time.
+const INSIDE: &str = "PIDQ_TEST_INSIDE";
+
+/// The resolver of the system asks whom `/etc/resolv.conf` names: in a network and a view of files of its own, us.
+const WORLD: &str =
+    "ip link set lo up && mount --bind \"$RESOLV\" /etc/resolv.conf && exec \"$PROGRAM\" --exact \"$TEST\"";
+
+#[test]
+fn the_resolver_of_the_system_is_not_fooled_either() {
+    if std::env::var_os(INSIDE).is_some() {
+        return inside();
+    }
+    if !Command::new("unshare").args(["-rmn", "ip", "link", "set", "lo", "up"]).status().is_ok_and(|s| s.success()) {
+        return eprintln!("SKIPPED: there is no `unshare -rmn`, or no `ip`");
+    }
+    let resolv = std::env::temp_dir().join(format!("pidq-resolv-{}", std::process::id()));
+    std::fs::write(&resolv, "nameserver 127.0.0.1\noptions timeout:1 attempts:1\n").unwrap();
+    let mut world = Command::new("unshare");
+    let world = world.args(["-rmn", "sh", "-c", WORLD]).env(INSIDE, "1").env("RESOLV", &resolv);
+    let world = world.env("PROGRAM", std::env::current_exe().unwrap());
+    let output = world.env("TEST", "egress::the_resolver_of_the_system_is_not_fooled_either").output().unwrap();
+    std::fs::remove_file(&resolv).unwrap();
+    let told = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && told.contains("1 passed"), "{told}");
+}
+
+fn inside() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let (_, asked) = rebinding_server("127.0.0.1:53").await;
+        rebinding_reaches_nobody(Arc::new(SystemResolver), &asked).await;
+    });
 }
