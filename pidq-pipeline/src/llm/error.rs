@@ -95,6 +95,7 @@ struct Inner {
     retry_after: Option<Duration>,
     trouble: Trouble,
     may_repeat: bool,
+    refusal: Option<Refusal>,
     /// All that the error object says, in lower case: for decisions, never shown.
     said: String,
 }
@@ -102,12 +103,14 @@ struct Inner {
 impl LlmError {
     fn new(kind: Kind, what: impl Into<String>) -> LlmError {
         let (what, said) = (what.into(), String::new());
-        let (upstream, retry_after, trouble, may_repeat) = (None, None, Trouble::Ours, false);
-        LlmError(Box::new(Inner { kind, what, upstream, retry_after, trouble, may_repeat, said }))
+        let (upstream, retry_after, refusal, trouble, may_repeat) = (None, None, None, Trouble::Ours, false);
+        LlmError(Box::new(Inner { kind, what, upstream, retry_after, trouble, may_repeat, refusal, said }))
     }
 
     pub(super) fn forbidden(refusal: &Refusal) -> LlmError {
-        LlmError::new(Kind::Forbidden, refusal.to_string())
+        let mut error = LlmError::new(Kind::Forbidden, refusal.to_string());
+        error.0.refusal = Some(refusal.clone());
+        error
     }
 
     pub(super) fn unreachable(why: &str) -> LlmError {
@@ -215,6 +218,11 @@ impl LlmError {
     /// When the server wants to be asked again.
     pub fn retry_after(&self) -> Option<Duration> {
         self.0.retry_after
+    }
+
+    /// Why an address is not called: for the log, since callers are not told where a name leads.
+    pub fn refusal(&self) -> Option<&Refusal> {
+        self.0.refusal.as_ref()
     }
 
     pub(super) fn trouble(&self) -> Trouble {

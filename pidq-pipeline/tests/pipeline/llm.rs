@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use pidq_http::{Problem, Secret};
+use pidq_pipeline::egress::Refusal;
 use pidq_pipeline::llm::{Chat, Endpoint, Kind, LlmError, Patience, Usage};
 use serde_json::{Value, json};
 
@@ -151,6 +152,15 @@ async fn a_server_that_is_not_there_is_unreachable() {
     assert_eq!(client(hasty()).chat(&endpoint, &question()).await.unwrap_err().code(), "llm-unreachable");
     endpoint.base_url = format!("http://{}/v1", deaf().await);
     assert_eq!(client(hasty()).stream(&endpoint, &question()).await.map(drop).unwrap_err().code(), "llm-timeout");
+}
+
+#[tokio::test]
+async fn an_address_that_is_not_called_is_explained_to_the_log_alone() {
+    let endpoint = Endpoint::new("http://0xa9fea9fe/v1", Secret::new(KEY), "m");
+    let error = client(hasty()).chat(&endpoint, &question()).await.unwrap_err();
+    assert_eq!((error.code(), error.status()), ("llm-endpoint-forbidden", 403));
+    assert_eq!(error.refusal(), Some(&Refusal::Never("an address of the link")));
+    assert!(!error.to_string().contains("link") && error.upstream().is_none(), "{error}");
 }
 
 #[tokio::test]
