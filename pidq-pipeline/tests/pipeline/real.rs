@@ -4,6 +4,7 @@
 //! `python3 -m venv .venv/litellm && .venv/litellm/bin/pip install 'litellm[proxy]'`. What is missing is said.
 
 use std::net::TcpListener;
+use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -27,7 +28,9 @@ struct Real {
 
 impl Drop for Real {
     fn drop(&mut self) {
-        let _ = self.process.kill();
+        // Some of them serve in a process of their own.
+        let group = format!("-{}", self.process.id());
+        let _ = Command::new("kill").args(["-KILL", "--", &group]).status();
         let _ = self.process.wait();
     }
 }
@@ -47,7 +50,7 @@ impl Real {
         let mut command = Command::new(program);
         let command = command.args(arguments).current_dir(folder).env("PORT", &number).env("HOST", "127.0.0.1");
         let command = command.env("LITELLM_LOCAL_MODEL_COST_MAP", "True").stdin(Stdio::null());
-        let process = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let process = command.stdout(Stdio::null()).stderr(Stdio::null()).process_group(0).spawn().unwrap();
         let mut real = Real { process, port };
         real.wait().await;
         Some(real)
