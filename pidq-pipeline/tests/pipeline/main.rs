@@ -3,21 +3,20 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod analyser;
+mod answer;
 mod api;
 mod corpora;
 #[path = "../../../pidq-http/tests/identity/databases.rs"]
 mod databases;
-mod eval;
-mod extract;
-mod jobs;
-mod platform;
-mod reading;
-mod search;
-mod answer;
-mod corpora;
 mod doubles;
 mod egress;
 mod encrypted;
+mod eval;
+mod extract;
 mod honest;
+mod jobs;
 mod llm;
+mod platform;
+mod reading;
 mod real;
+mod search;
