@@ -125,26 +125,29 @@ impl Postings {
     /// The score of every text number; 0 where no word is shared. A word that is asked twice counts twice.
     pub fn scores<'w>(&self, question: impl IntoIterator<Item = &'w str>, weights: Weights) -> Scores {
         let mut scores = Scores { of: vec![0.0; self.lengths.len()], bound: 0.0 };
-        for word in question {
+        let mut asked: Vec<&str> = question.into_iter().collect();
+        asked.sort_unstable();
+        // A question that says one word a thousand times reads its postings once.
+        for same in asked.chunk_by(|a, b| a == b) {
             let none = Word::default();
-            let word = self.words.get(word).unwrap_or(&none);
-            let rarity = self.rarity(word.postings.len() - word.stale);
-            scores.bound += rarity;
-            self.score(word, rarity, weights, &mut scores.of);
+            let word = self.words.get(same[0]).unwrap_or(&none);
+            let weight = self.rarity(word.postings.len() - word.stale) * same.len() as f64;
+            scores.bound += weight;
+            self.score(word, weight, weights, &mut scores.of);
         }
         scores
     }
 
     // Hot: runs once per text that has the word. Removed texts are scored as well, since asking costs more than that;
     // they are wiped at the end of a word that has any.
-    fn score(&self, word: &Word, rarity: f64, weights: Weights, scores: &mut [f64]) {
+    fn score(&self, word: &Word, weight: f64, weights: Weights, scores: &mut [f64]) {
         let average = self.total as f64 / self.texts as f64;
         let fixed = weights.k1 * (1.0 - weights.b);
         let long = weights.k1 * weights.b / average;
         for posting in &word.postings {
             let text = posting.text as usize;
             let times = f64::from(posting.times);
-            scores[text] += rarity * times / (times + fixed + long * f64::from(self.lengths[text]));
+            scores[text] += weight * times / (times + fixed + long * f64::from(self.lengths[text]));
         }
         if word.stale > 0 {
             let stale = word.postings.iter().filter(|posting| self.removed[posting.text as usize]);

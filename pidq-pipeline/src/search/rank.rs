@@ -53,7 +53,7 @@ pub struct Ranked {
     pub(super) slot: u32,
     /// By the mode of the question; the ranking descends by it.
     pub score: f64,
-    /// By words: how much of what the words of the question can say the chunk says.
+    /// By words: how much of what the words of the question can say the chunk says. 0 if vectors alone were asked.
     pub sparse: f64,
     /// By vectors: their cosine.
     pub dense: f64,
@@ -83,7 +83,11 @@ impl Partition {
         vector.iter().any(|x| *x != 0.0).then_some(vector)
     }
 
+    /// The scores of words; none where vectors alone decide.
     fn scores(&self, question: &Question<'_>) -> Scores {
+        if question.mode == Mode::Dense {
+            return Scores { of: Vec::new(), bound: 0.0 };
+        }
         let terms = analyser::terms(question.text);
         self.postings.scores(terms.iter().map(String::as_str), Weights::default())
     }
@@ -165,8 +169,8 @@ impl Asked<'_> {
     }
 
     fn ranked(&self, slot: u32) -> Ranked {
-        let share = self.scores.of[slot as usize] / self.scores.bound;
-        let sparse = if self.scores.bound > 0.0 { share } else { 0.0 };
+        let sparse = self.scores.of.get(slot as usize).map_or(0.0, |score| score / self.scores.bound);
+        let sparse = if sparse.is_finite() { sparse } else { 0.0 };
         let dense = self.vector.as_ref().map_or(0.0, |vector| self.partition.vectors.nearness(slot, vector));
         Ranked { slot, score: 0.0, sparse, dense }
     }

@@ -11,6 +11,7 @@ mod databases;
 mod doubles;
 mod egress;
 mod encrypted;
+mod embedding;
 mod eval;
 mod extract;
 mod honest;

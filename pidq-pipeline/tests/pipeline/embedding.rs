@@ -1,0 +1,51 @@
+//! Texts as vectors: every model is known by its row, and a table gives what model2vec gives.
+
+use pidq_pipeline::embedding::{self, MODELS, Places};
+#[cfg(feature = "static")]
+use serde_json::Value;
+
+#[test]
+fn every_model_is_found_by_its_name() {
+    for model in MODELS {
+        assert!(embedding::find(model.name).is_some_and(|found| found.name == model.name));
+        assert!(embedding::find(&format!("{}:more", model.name)).is_some());
+        assert!((0.0..=1.0).contains(&model.weight), "{}", model.name);
+    }
+    assert!(embedding::find("none").is_none());
+}
+
+#[test]
+fn a_model_that_is_not_there_is_unavailable() {
+    for name in ["none", "openai:small"] {
+        let error = embedding::open(name, &Places::default()).map(|_| ()).unwrap_err();
+        assert_eq!(error.code(), "embedding-unavailable", "{name}");
+    }
+}
+
+/// The folder was written by model2vec 0.10.0 with random numbers, and `expected.json` is its answer.
+#[cfg(feature = "static")]
+#[test]
+fn a_table_of_words_gives_what_model2vec_gives() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data");
+    let places = Places { folder: Some(folder.into()), remote: None };
+    let model = embedding::open("static:static_model", &places).unwrap();
+    let expected = std::fs::read_to_string(format!("{folder}/static_model/expected.json")).unwrap();
+    let cases: Vec<Value> = serde_json::from_str(&expected).unwrap();
+    let texts: Vec<String> = cases.iter().map(|case| case["text"].as_str().unwrap().to_owned()).collect();
+    for (vector, case) in model.embed(&texts).unwrap().iter().zip(&cases) {
+        let expected: Vec<f64> = case["vector"].as_array().unwrap().iter().filter_map(Value::as_f64).collect();
+        let alike = vector.iter().zip(&expected).all(|(a, b)| (f64::from(*a) - b).abs() < 1e-6);
+        assert!(vector.len() == expected.len() && alike, "{}: {vector:?} is not {expected:?}", case["text"]);
+    }
+}
+
+#[cfg(feature = "static")]
+#[test]
+fn a_folder_without_a_model_is_unavailable() {
+    let places = Places { folder: Some("nowhere".into()), remote: None };
+    assert_eq!(embedding::open("static:x", &places).map(|_| ()).unwrap_err().code(), "embedding-unavailable");
+    assert_eq!(
+        embedding::open("static:x", &Places::default()).map(|_| ()).unwrap_err().code(),
+        "embedding-unavailable"
+    );
+}
