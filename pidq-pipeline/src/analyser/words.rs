@@ -8,6 +8,9 @@ use unicode_segmentation::UnicodeSegmentation;
 use super::identifiers::{self, Piece};
 use super::numbers;
 
+/// What is longer, in bytes, is no word but data in letters, and nobody asks for it.
+const LONGEST: usize = 256;
+
 /// The words of a folded text with what stands before each.
 pub fn pieces(folded: &str) -> Vec<Piece<'_>> {
     let mut pieces = Vec::new();
@@ -32,7 +35,7 @@ fn parts(word: &str) -> impl Iterator<Item = (usize, &str)> {
         next += part.len() + 1;
         (start, part)
     });
-    placed.filter(|(_, part)| !part.is_empty())
+    placed.filter(|(_, part)| !part.is_empty() && part.len() <= LONGEST)
 }
 
 /// The terms of a word that is not part of a chain.

@@ -16,14 +16,14 @@ impl<F: Fn(u32, u32) -> Ordering> Best<F> {
     /// Keeps `most`; of equal scores the one that `tie` puts first.
     pub fn new(most: usize, tie: F) -> Self {
         let least = if most == 0 { f64::INFINITY } else { f64::NEG_INFINITY };
-        Best { most, kept: Vec::with_capacity(most * 2), least, tie }
+        Best { most, kept: Vec::new(), least, tie }
     }
 
     // Hot: runs once per chunk; nearly all end at the first compare.
     pub fn offer(&mut self, score: f64, slot: u32) {
         if score >= self.least && self.most > 0 {
             self.kept.push((score, slot));
-            if self.kept.len() >= self.most * 2 {
+            if self.kept.len() >= self.most.saturating_mul(2) {
                 self.cut();
             }
         }

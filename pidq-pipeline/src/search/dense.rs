@@ -62,7 +62,7 @@ impl Vectors {
             return Vec::new();
         }
         let mut exact = Best::new(most, &tie);
-        for (_, slot) in self.coarsely_nearest(vector, (most * SPARE).max(AT_LEAST), wanted, &tie) {
+        for (_, slot) in self.coarsely_nearest(vector, most.saturating_mul(SPARE).max(AT_LEAST), wanted, &tie) {
             exact.offer(self.nearness(slot, vector), slot);
         }
         exact.sorted()

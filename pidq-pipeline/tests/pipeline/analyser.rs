@@ -92,6 +92,20 @@ fn nothing_has_no_terms() {
     is(" -/.,\n", &[]);
 }
 
+#[test]
+fn data_in_letters_is_no_word() {
+    assert!(terms(&"x1".repeat(200)).is_empty());
+    is(&format!("{} valve", "x".repeat(300)), &["valv"]);
+}
+
+#[test]
+fn a_long_text_takes_no_longer_than_its_length() {
+    for part in ["A-1-", "a1", "P-101A/", "PSV 2015 ", "-", "阀", "x.", "\"-", "1,", "İ"] {
+        let text = part.repeat(200_000 / part.len());
+        assert!(terms(&text).len() + tags(&text).len() < 4 * text.len(), "{part}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 

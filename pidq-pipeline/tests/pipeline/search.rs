@@ -60,6 +60,17 @@ fn an_empty_partition_answers_nothing() {
 }
 
 #[test]
+fn more_hits_can_be_asked_than_there_are() {
+    let mut partition = Partition::new(512);
+    partition.put(embedded(document("a", &["valve"]))).unwrap();
+    let vector = vector("valve");
+    for mode in [Mode::Sparse, Mode::Dense, Mode::Hybrid] {
+        let question = Question { top: usize::MAX, vector: Some(&vector), mode, ..question("valve") };
+        assert_eq!(partition.search(&question).len(), 1, "{mode:?}");
+    }
+}
+
+#[test]
 fn a_tag_is_found_however_it_is_written() {
     let partition = partition([
         document("a", &["PSV-2015A is set at 38.5 barg"]),
