@@ -64,6 +64,9 @@ impl Separator {
     /// If a pattern costs too much.
     pub fn places(&self, text: &str) -> Result<Vec<Range<usize>>, Refusal> {
         match self {
+            Separator::Text(finder) if finder.needle().len() == 1 => {
+                Ok(memchr::memchr_iter(finder.needle()[0], text.as_bytes()).map(|at| at..at + 1).collect())
+            }
             Separator::Text(finder) => {
                 let length = finder.needle().len();
                 Ok(finder.find_iter(text.as_bytes()).map(|at| at..at + length).collect())

@@ -1,5 +1,6 @@
 //! How long a text is, in the unit that a splitter counts in.
 
+use std::ops::Range;
 use std::sync::OnceLock;
 
 use tiktoken_rs::CoreBPE;
@@ -52,6 +53,15 @@ impl Length {
         match self {
             Length::Chars | Length::Utf16Units if text.is_ascii() => Length::Utf8Bytes,
             other => other,
+        }
+    }
+
+    /// How long a part of a text is.
+    // Hot: runs once per word. Bytes need no look at the text.
+    pub fn of_part(self, text: &str, part: &Range<usize>) -> usize {
+        match self {
+            Length::Utf8Bytes => part.len(),
+            other => other.of(&text[part.clone()]),
         }
     }
 

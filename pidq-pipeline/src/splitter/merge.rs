@@ -92,7 +92,7 @@ pub fn merge<'t>(text: &'t str, pieces: &[Range<usize>], join: Join<'_>, size: S
     let joint = size.length.of(separator);
     let mut chunk = Growing { text, separator, joint, size, pieces: VecDeque::new(), total: 0 };
     for span in pieces {
-        chunk.add(Piece { span: span.clone(), length: size.length.of(&text[span.clone()]) }, emit);
+        chunk.add(Piece { span: span.clone(), length: size.length.of_part(text, span) }, emit);
     }
     chunk.emit(emit);
 }
@@ -146,8 +146,11 @@ impl<'t> Growing<'t, '_> {
 
     /// Whether the joined pieces are what stands in the text: nothing but one separator was between any two.
     fn is_as_written(&self) -> bool {
-        let next = self.pieces.iter().skip(1);
-        self.pieces.iter().zip(next).all(|(a, b)| &self.text[a.span.end..b.span.start] == self.separator)
+        let mut pairs = self.pieces.iter().zip(self.pieces.iter().skip(1));
+        if self.separator.is_empty() {
+            return pairs.all(|(a, b)| a.span.end == b.span.start);
+        }
+        pairs.all(|(a, b)| &self.text[a.span.end..b.span.start] == self.separator)
     }
 
     fn emit_made(&self, span: Range<usize>, emit: &mut Vec<Chunk<'t>>) {

@@ -162,7 +162,7 @@ impl Run<'_> {
         let (join, pieces, finer) = self.cut(whole, separators)?;
         let mut from = 0;
         for (at, piece) in pieces.iter().enumerate() {
-            if self.size.length.of(&self.text[piece.clone()]) < self.size.chunk {
+            if self.size.length.of_part(self.text, piece) < self.size.chunk {
                 continue;
             }
             merge(self.text, &pieces[from..at], join, self.size, &mut self.chunks);
