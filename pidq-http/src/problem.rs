@@ -9,6 +9,7 @@ use hyper::header::{CACHE_CONTROL, HeaderMap, HeaderName, HeaderValue, RETRY_AFT
 use hyper::{StatusCode, header};
 use serde_json::{Map, Value};
 
+use crate::request::Head;
 use crate::response::Response;
 
 /// An answer that is not the wanted one.
@@ -149,6 +150,11 @@ impl Problem {
     /// 503: not now.
     pub fn unavailable(code: &'static str, detail: impl Into<String>, retry_after: u64) -> Self {
         Problem::new(StatusCode::SERVICE_UNAVAILABLE, code).detail(detail).retry_after(retry_after)
+    }
+
+    /// The body that it has as the answer to a request, for answers that have begun already.
+    pub fn to_json(&self, head: &Head) -> Value {
+        self.problem_body(&Place { path: head.uri.path(), request_id: &head.id })
     }
 
     /// Appends parameters to the challenge, if there is one.

@@ -40,7 +40,10 @@ pub struct Known {
     pub revision: i64,
     /// What filters look at.
     pub metadata: Map<String, Value>,
-    title: String,
+    /// What it calls itself, or its file is called.
+    pub title: String,
+    /// What its file is called.
+    pub filename: String,
     indexed_at: i64,
     chunks: Vec<String>,
 }
@@ -131,14 +134,9 @@ impl Index {
         }
         let put = Document { id: document.id.clone(), metadata: document.metadata.clone(), chunks };
         self.partition.put(put).map_err(|error| StoreError::Damaged(error.to_string()))?;
-        let Searchable { id, revision, indexed_at, metadata, title } = document;
-        self.documents.insert(id, Known { revision, metadata, title, indexed_at, chunks: ids });
+        let Searchable { id, revision, indexed_at, metadata, title, filename } = document;
+        self.documents.insert(id, Known { revision, metadata, title, filename, indexed_at, chunks: ids });
         Ok(())
-    }
-
-    /// What a document calls itself.
-    pub fn title(&self, document: &str) -> &str {
-        self.documents.get(document).map_or("", |known| &known.title)
     }
 }
 

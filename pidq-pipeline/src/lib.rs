@@ -23,6 +23,7 @@ pub mod search;
 pub mod splitter;
 pub mod store;
 
+mod ask;
 mod catalogue;
 mod documents;
 mod licensing;
@@ -41,4 +42,4 @@ pub use opening::{OpenError, open, system_id};
 pub use platform::{Bell, Limits, Platform};
 pub use routes::ROUTES;
 pub use running::{Part, start};
-pub use settings::SETTINGS;
+pub use settings::{SETTINGS, TABLES};

@@ -6,16 +6,18 @@ use std::path::PathBuf;
 
 use pidq_http::auth::{GrantType, Identities, IdentityError, IdentityOptions, Moment, NewClient};
 use pidq_http::database::{Database, DatabaseError};
-use pidq_http::{App, COMMON, Cursors, Floor, SettingError, Settings};
+use pidq_http::{App, Cursors, Floor, SettingError, Settings};
 
+use crate::egress::{BackEnd, Guard, Policy};
 use crate::extract::{self, Isolation};
 use crate::indexes::Indexes;
 use crate::license::Trust;
 use crate::licensing::{Licensing, Mode};
+use crate::llm::{Client, Patience};
 use crate::models::Models;
 use crate::platform::{Bell, Limits, Platform, TENANT, authenticate, ready};
 use crate::routes::ROUTES;
-use crate::settings::SETTINGS;
+use crate::settings::TABLES;
 use crate::store::{Store, StoreError};
 
 /// Why the platform cannot be opened, and what to do.
@@ -96,6 +98,7 @@ pub async fn open(settings: &Settings) -> Result<App<Platform>, OpenError> {
         },
         bell: Bell::default(),
         indexes: Indexes::default(),
+        llm: llm(settings)?,
         models: Models::new(settings.path("PIDQ_MODELS")?),
         extraction: extract::Options::of_this_machine(),
         isolation: reader(settings)?,
@@ -115,7 +118,7 @@ pub async fn system_id(
     arguments: impl IntoIterator<Item = String>,
     environment: impl IntoIterator<Item = (String, String)>,
 ) -> Result<String, OpenError> {
-    let settings = Settings::read(&[COMMON, SETTINGS], arguments, environment)?;
+    let settings = Settings::read(TABLES, arguments, environment)?;
     let store = Store::open(database(&settings).await?).await?;
     Ok(crate::license::system_id(&store.installation().await?))
 }
@@ -168,6 +171,17 @@ async fn master(settings: &Settings, database: &Database) -> Result<Option<Ident
 fn is_serious(secret: &str) -> bool {
     let word = secret.to_ascii_lowercase();
     secret.len() >= 32 && !["changeme", "placeholder", "<", "example"].iter().any(|hint| word.contains(hint))
+}
+
+/// The client of language models, and where it may go: never to our own database.
+fn llm(settings: &Settings) -> Result<Client, OpenError> {
+    let listens: Vec<SocketAddr> = settings.list("PIDQ_LISTEN")?;
+    let on_loopback = listens.iter().all(|address| address.ip().is_loopback());
+    let database = settings.optional("PIDQ_DATABASE_URL")?.and_then(BackEnd::of_url);
+    let policy = Policy::of(settings, on_loopback, database.into_iter().collect())?;
+    let authorities = settings.path("PIDQ_LLM_CA")?.map(std::fs::read_to_string).transpose()?;
+    let guard = Guard::new(policy, authorities.as_deref()).map_err(|why| settings.wrong("PIDQ_LLM_CA", &why))?;
+    Ok(Client::new(guard, Patience::default()))
 }
 
 /// The process that reads documents: this program again, unless another one is named.

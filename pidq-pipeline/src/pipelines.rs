@@ -228,6 +228,13 @@ pub(crate) fn merge(target: &mut Value, patch: &Value) {
     }
 }
 
+/// Adds the members of an object to another.
+pub(crate) fn join(target: &mut Value, more: Value) {
+    if let (Value::Object(target), Value::Object(more)) = (target, more) {
+        target.extend(more);
+    }
+}
+
 /// `DELETE /api/pipelines/{pipeline_id}`.
 pub(crate) async fn delete(platform: &Arc<Platform>, request: Request) -> Result<Response, Problem> {
     let (pipeline, key) = of(platform, &request).await?;

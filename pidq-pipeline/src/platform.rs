@@ -11,6 +11,7 @@ use crate::extract::{self, Isolation};
 use crate::indexes::Indexes;
 use crate::keys::{self, ApiKey};
 use crate::licensing::Licensing;
+use crate::llm::Client;
 use crate::models::Models;
 use crate::store::Store;
 
@@ -32,6 +33,8 @@ pub struct Platform {
     pub indexes: Indexes,
     /// The embedding models that are open.
     pub models: Models,
+    /// Asks language models.
+    pub llm: Client,
     /// What a reader of documents may spend.
     pub extraction: extract::Options,
     /// The process that reads them.

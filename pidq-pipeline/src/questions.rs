@@ -1,12 +1,15 @@
 //! `/api/pipelines/{pipeline_id}/search`: what documents say about a question.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use pidq_http::{Problem, Request, Response};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::indexes::{Index, Shared};
+use crate::answer::Context;
+use crate::embedding::{self, Embedder};
+use crate::indexes::{Index, Shared, Shown};
 use crate::keys::Verb;
 use crate::pipelines::{self, known_members, must};
 use crate::platform::Platform;
@@ -51,8 +54,9 @@ pub(crate) async fn search(platform: &Arc<Platform>, mut request: Request) -> Re
     must(&key, &pipeline, &wanted.classification, Verb::Query)?;
     let (query, classification) = (wanted.query.clone(), wanted.classification.clone());
     let found = find(platform, &pipeline, wanted).await?;
+    let results: Vec<_> = found.passages.iter().map(Passage::show).collect();
     Response::json(&json!({
-        "pipeline_id": pipeline.id, "classification": classification, "query": query, "results": found,
+        "pipeline_id": pipeline.id, "classification": classification, "query": query, "results": results,
     }))
 }
 
@@ -86,55 +90,98 @@ pub(crate) fn understood(pipeline: &Pipeline, body: Map<String, Value>) -> Resul
     })
 }
 
-/// What is found, best first, as the interface shows it.
-pub(crate) async fn find(platform: &Arc<Platform>, pipeline: &Pipeline, wanted: Wanted) -> Result<Vec<Value>, Problem> {
+/// What was found for a question.
+pub(crate) struct Found {
+    /// The passages, best first.
+    pub passages: Vec<Passage>,
+    /// Whether there was anything to search in.
+    pub has_documents: bool,
+    /// How long the question took to become a vector, and the search to be done.
+    pub took: [Duration; 2],
+}
+
+/// A passage: what an answer may cite, and what only a search shows.
+pub(crate) struct Passage {
+    pub context: Context,
+    title: String,
+    metadata: Map<String, Value>,
+    scores: [f64; 2],
+}
+
+impl Passage {
+    fn show(&self) -> Value {
+        let mut shown = serde_json::to_value(&self.context).unwrap_or_default();
+        shown["title"] = self.title.as_str().into();
+        shown["metadata"] = self.metadata.clone().into();
+        shown["scores"] = json!({"sparse": self.scores[0], "dense": self.scores[1]});
+        shown
+    }
+}
+
+/// Searches the partition of a label.
+pub(crate) async fn find(platform: &Arc<Platform>, pipeline: &Pipeline, wanted: Wanted) -> Result<Found, Problem> {
     let shared: Shared =
         platform.indexes.of(&platform.store, pipeline, &wanted.classification).await.map_err(stored)?;
     let model = platform.models.open(&pipeline.embedding_model).map_err(|error| unembedded(&error))?;
+    let weight = embedding::find(&pipeline.embedding_model).map_or(1.0, |model| model.weight);
     let index = shared.read_owned().await;
-    let searched = tokio::task::spawn_blocking(move || {
-        let vector = match wanted.mode {
-            Mode::Sparse => None,
-            _ => model.embed(std::slice::from_ref(&wanted.query))?.pop(),
-        };
-        let question = Question {
-            text: &wanted.query,
-            vector: vector.as_deref(),
-            mode: wanted.mode,
-            weight: 1.0,
-            top: wanted.top,
-            min_score: wanted.min_score,
-            filter: wanted.filter.as_ref(),
-        };
-        Ok(index.partition.search(&question).iter().map(|hit| shown(&index, hit)).collect::<Vec<_>>())
-    });
+    let searched = tokio::task::spawn_blocking(move || search_in(&index, &*model, weight, &wanted));
     let found = searched.await.map_err(|error| {
         tracing::error!(%error, "a search gave up");
         Problem::internal()
     })?;
-    found.map_err(|error: crate::embedding::Error| unembedded(&error))
+    found.map_err(|error| unembedded(&error))
 }
 
-fn shown(index: &Index, hit: &Hit<'_>) -> Value {
-    let chunk = |id: &str| index.chunks.get(id);
-    let (first, last) = (hit.chunks.first(), hit.chunks.last());
-    let start = first.and_then(|first| chunk(&first.id)).and_then(|shown| shown.place).map(|place| place.0);
-    let end = last.and_then(|last| chunk(&last.id)).and_then(|shown| shown.place).map(|place| place.1);
-    let mut tags: Vec<&str> = Vec::new();
-    for tag in hit.chunks.iter().filter_map(|part| chunk(&part.id)).flat_map(|shown| &shown.tags) {
-        if !tags.contains(&tag.as_str()) {
-            tags.push(tag);
+fn search_in(index: &Index, model: &dyn Embedder, weight: f64, wanted: &Wanted) -> Result<Found, embedding::Error> {
+    let begun = Instant::now();
+    let vector = match wanted.mode {
+        Mode::Sparse => None,
+        _ => model.embed(std::slice::from_ref(&wanted.query))?.pop(),
+    };
+    let embedded = begun.elapsed();
+    let question = Question {
+        text: &wanted.query,
+        vector: vector.as_deref(),
+        mode: wanted.mode,
+        weight,
+        top: wanted.top,
+        min_score: wanted.min_score,
+        filter: wanted.filter.as_ref(),
+    };
+    let passages = index.partition.search(&question).iter().map(|hit| passage(index, hit)).collect();
+    let took = [embedded, begun.elapsed().saturating_sub(embedded)];
+    Ok(Found { passages, has_documents: !index.partition.is_empty(), took })
+}
+
+fn passage(index: &Index, hit: &Hit<'_>) -> Passage {
+    let parts: Vec<&Shown> = hit.chunks.iter().filter_map(|part| index.chunks.get(&part.id)).collect();
+    let best = index.chunks.get(&hit.best.id);
+    let known = index.documents.get(hit.document);
+    let place = |at: Option<i64>| at.and_then(|at| usize::try_from(at).ok()).unwrap_or(0);
+    let mut tags: Vec<String> = Vec::new();
+    for tag in parts.iter().flat_map(|part| &part.tags) {
+        if !tags.contains(tag) {
+            tags.push(tag.clone());
         }
     }
-    json!({
-        "document_id": hit.document, "title": index.title(hit.document),
-        "revision": index.documents.get(hit.document).map(|known| known.revision),
-        "chunk_id": hit.best.id, "page": chunk(&hit.best.id).and_then(|shown| shown.page),
-        "start": start, "end": end, "text": hit.text(), "tags": tags, "metadata": hit.metadata,
-        "score": hit.score, "scores": {"sparse": hit.sparse, "dense": hit.dense},
-    })
+    let context = Context {
+        document_id: hit.document.to_owned(),
+        revision: known.and_then(|known| u64::try_from(known.revision).ok()).unwrap_or(0),
+        filename: known.map(|known| known.filename.clone()).unwrap_or_default(),
+        chunk_id: hit.best.id.clone(),
+        page: best.and_then(|shown| shown.page).and_then(|page| u32::try_from(page).ok()),
+        start: place(parts.first().and_then(|part| part.place).map(|place| place.0)),
+        end: place(parts.last().and_then(|part| part.place).map(|place| place.1)),
+        text: hit.text(),
+        score: hit.score,
+        tags,
+        nodes: Vec::new(),
+    };
+    let title = known.map(|known| known.title.clone()).unwrap_or_default();
+    Passage { context, title, metadata: hit.metadata.clone(), scores: [hit.sparse, hit.dense] }
 }
 
-fn unembedded(error: &crate::embedding::Error) -> Problem {
+fn unembedded(error: &embedding::Error) -> Problem {
     Problem::unavailable("embedding-unavailable", pidq_http::sentence(&error.to_string()), 5)
 }

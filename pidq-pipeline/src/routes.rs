@@ -3,7 +3,7 @@
 use pidq_http::{Accepts, Access, Method, Parameter, Place, Reply, Route, oauth};
 
 use crate::platform::Platform;
-use crate::{catalogue, documents, keys, licensing, limits, pipelines, questions, tokens};
+use crate::{ask, catalogue, documents, keys, licensing, limits, pipelines, questions, tokens};
 
 /// The most bytes of a JSON body.
 const JSON_BODY: u64 = 1 << 20;
@@ -201,6 +201,19 @@ pub const ROUTES: &[Route<Platform>] = &[
         handler: |platform, request| Box::pin(questions::search(platform, request)),
     },
     Route {
+        method: Method::POST,
+        path: "/api/pipelines/{pipeline_id}/query",
+        access: Access::Scope("query"),
+        summary: "Has a model answer a question from the passages that were found, with citations; as events if wanted.",
+        parameters: &[],
+        body: Some(json(QUERY)),
+        replies: &[
+            reply(200, OBJECT, "The answer, or that there is none in the documents."),
+            Reply { status: 200, media: Some("text/event-stream"), schema: "{}", summary: "The answer as events." },
+        ],
+        handler: |platform, request| Box::pin(ask::ask(platform, request)),
+    },
+    Route {
         method: Method::GET,
         path: "/api/embedding-models",
         access: Access::Bearer,
@@ -312,3 +325,4 @@ const FORM: &str = r#"{"type":"object","required":["file","classification"],"pro
 const DOCUMENT: &str = r#"{"type":"object","required":["id","pipeline_id","filename","content_type","size","sha256","classification","revision","status","terminal","searchable","progress","attempts","error","chunk_count","page_count","warnings","created_at","updated_at"]}"#;
 const KEY_WANTED: &str = r#"{"type":"object","required":["name","scopes"],"properties":{"name":{"type":"string","minLength":1,"maxLength":128},"scopes":{"type":"array","minItems":1,"items":{"type":"string","enum":["pipelines:read","pipelines:write","documents:read","documents:write","query","admin"]}},"pipelines":{"type":"object","additionalProperties":{"type":"object","required":["classifications","verbs"],"properties":{"classifications":{"type":"array","items":{"type":"string"}},"verbs":{"type":"array","items":{"type":"string","enum":["read","write","query"]}}},"additionalProperties":false}},"expires_in_days":{"type":["integer","null"],"minimum":0,"maximum":4294967295}},"additionalProperties":false}"#;
 const SEARCH: &str = r#"{"type":"object","required":["query","classification"],"properties":{"query":{"type":"string","minLength":1,"maxLength":8000},"classification":{"type":"string"},"top_k":{"type":["integer","null"],"minimum":1,"maximum":50},"mode":{"type":["string","null"],"enum":["hybrid","dense","sparse",null]},"min_score":{"type":["number","null"]},"filter":{"type":["object","null"]}},"additionalProperties":false}"#;
+const QUERY: &str = r#"{"type":"object","required":["query","classification","llm_endpoint"],"properties":{"query":{"type":"string","minLength":1,"maxLength":8000},"classification":{"type":"string"},"llm_endpoint":{"type":"object","required":["api_key","model","base_url"],"properties":{"api_key":{"type":"string"},"model":{"type":"string","minLength":1,"maxLength":256},"base_url":{"type":"string"},"provider":{"type":["string","null"],"enum":["openai_compatible","openai",null]}},"additionalProperties":false},"top_k":{"type":["integer","null"],"minimum":1,"maximum":50},"mode":{"type":["string","null"],"enum":["hybrid","dense","sparse",null]},"min_score":{"type":["number","null"]},"filter":{"type":["object","null"]},"history":{"type":"array","maxItems":20,"items":{"type":"object","required":["role","content"],"properties":{"role":{"enum":["user","assistant"]},"content":{"type":"string"}},"additionalProperties":false}},"instructions":{"type":["string","null"],"maxLength":2000},"temperature":{"type":["number","null"],"minimum":0,"maximum":2},"max_tokens":{"type":["integer","null"],"minimum":1,"maximum":4294967295},"stream":{"type":"boolean"},"include_contexts":{"type":"boolean"},"timeout_ms":{"type":["integer","null"],"minimum":1,"maximum":600000}},"additionalProperties":false}"#;

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use pidq_http::{App, COMMON, Floor, Settings, Shutdown, help, serve};
+use pidq_http::{App, Floor, Settings, Shutdown, help, serve};
 use tokio::task::JoinSet;
 
 use crate::ingest;
 use crate::opening::{OpenError, open};
 use crate::platform::Platform;
-use crate::settings::SETTINGS;
+use crate::settings::TABLES;
 
 /// What a process does.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -29,10 +29,10 @@ pub fn start(
     environment: impl IntoIterator<Item = (String, String)>,
 ) -> Result<(), OpenError> {
     if arguments.iter().any(|argument| ["--help", "-h"].contains(&argument.as_str())) {
-        print!("Keeps documents in pipelines, and answers questions from them.\n\n{}", help(&[SETTINGS, COMMON]));
+        print!("Keeps documents in pipelines, and answers questions from them.\n\n{}", help(TABLES));
         return Ok(());
     }
-    let settings = Settings::read(&[COMMON, SETTINGS], arguments, environment)?;
+    let settings = Settings::read(TABLES, arguments, environment)?;
     Floor(&settings).init_log()?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(run(part, &settings))

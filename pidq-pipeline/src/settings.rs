@@ -25,3 +25,6 @@ pub const SETTINGS: &[Setting] = rows![
     "PIDQ_UPLOAD_SIZE", "config.limits.upload", Kind::Size, Some("100MiB"), false, "The largest document.";
     "PIDQ_MAX_PIPELINES", "config.limits.pipelines", Kind::Number, Some("10000"), false, "How many pipelines there may be.";
 ];
+
+/// All tables of settings that the platform reads.
+pub const TABLES: &[&[Setting]] = &[pidq_http::COMMON, SETTINGS, crate::egress::SETTINGS];

@@ -18,6 +18,8 @@ pub struct Searchable {
     pub metadata: Map<String, Value>,
     /// What it calls itself, or its file is called.
     pub title: String,
+    /// What its file is called.
+    pub filename: String,
 }
 
 /// A chunk as it is stored.
@@ -62,7 +64,7 @@ const COUNT: &str = "insert into partitions (pipeline_id, classification, change
   on conflict (pipeline_id, classification) do update set changes = partitions.changes + 1";
 const LABEL: &str = "select pipeline_id, classification from documents where id = $1";
 const SEARCHABLE: &str = "select d.id, d.searchable_revision, coalesce(d.indexed_at, 0), d.metadata,
-  coalesce(c.title, d.filename) from documents d
+  coalesce(c.title, d.filename), d.filename from documents d
   join contents c on c.document_id = d.id and c.revision = d.searchable_revision
   where d.pipeline_id = $1 and d.classification = $2 and d.searchable_revision is not null";
 macro_rules! chunks {
@@ -110,10 +112,10 @@ impl Store {
     /// # Errors
     /// If the database does not answer.
     pub async fn searchable(&self, pipeline: &str, label: &str) -> Result<Vec<Searchable>> {
-        type Row = (String, i64, i64, String, String);
+        type Row = (String, i64, i64, String, String, String);
         let rows = self.database.rows::<Row>(SEARCHABLE, &[pipeline.into(), label.into()]).await?;
-        let searchable = |(id, revision, indexed_at, metadata, title): Row| {
-            Ok(Searchable { id, revision, indexed_at, metadata: structure("metadata", &metadata)?, title })
+        let searchable = |(id, revision, indexed_at, metadata, title, filename): Row| {
+            Ok(Searchable { id, revision, indexed_at, metadata: structure("metadata", &metadata)?, title, filename })
         };
         rows.into_iter().map(searchable).collect()
     }

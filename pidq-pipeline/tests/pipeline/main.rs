@@ -5,13 +5,14 @@
 mod analyser;
 mod answer;
 mod api;
+mod asking;
 mod corpora;
 #[path = "../../../pidq-http/tests/identity/databases.rs"]
 mod databases;
 mod doubles;
 mod egress;
-mod encrypted;
 mod embedding;
+mod encrypted;
 mod eval;
 mod extract;
 mod honest;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use http_body_util::BodyExt;
 use hyper::{HeaderMap, Request};
-use pidq_http::{COMMON, Settings, Site};
-use pidq_pipeline::{Platform, SETTINGS, open};
+use pidq_http::{Settings, Site};
+use pidq_pipeline::{Platform, TABLES, open};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -68,7 +68,7 @@ impl World {
     async fn open(url: &str, folder: Option<TempDir>, more: &[(&str, &str)]) -> World {
         let own = [("PIDQ_DATABASE_URL", url), ("PIDQ_RATE", "0"), ("PIDQ_READER", env!("CARGO_BIN_EXE_pidq-extract"))];
         let environment = own.iter().chain(more).map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-        let settings = Settings::read(&[COMMON, SETTINGS], [], environment).unwrap();
+        let settings = Settings::read(TABLES, [], environment).unwrap();
         let app = open(&settings).await.unwrap_or_else(|error| panic!("{error}"));
         World { state: app.state.clone(), site: app.build(), _folder: folder }
     }

@@ -91,7 +91,7 @@ async fn a_pipeline_goes_away_with_its_documents() {
 }
 
 /// Runs a test once for each kind of database, with two workers.
-async fn on_each(test: impl AsyncFn(&World)) {
+pub async fn on_each(test: impl AsyncFn(&World)) {
     crate::platform::on_each(async |world| {
         let workers: Vec<_> = (0..2).map(|_| tokio::spawn(ingest::work(Arc::clone(&world.state)))).collect();
         test(&world).await;
@@ -102,7 +102,7 @@ async fn on_each(test: impl AsyncFn(&World)) {
 
 impl World {
     /// Uploads a document and waits until nothing happens to it any more.
-    async fn ready(&self, pipeline: &str, name: &str, bytes: &[u8], parts: &[(&str, &str)]) -> Value {
+    pub async fn ready(&self, pipeline: &str, name: &str, bytes: &[u8], parts: &[(&str, &str)]) -> Value {
         let path = format!("/api/pipelines/{pipeline}/documents?wait=60");
         let headers = [("content-type", "multipart/form-data; boundary=x7x")];
         let sent = self.send("POST", &path, &headers, crate::platform::form(name, bytes, parts)).await;
