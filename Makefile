@@ -1,6 +1,6 @@
 # The commands of this project. Cargo does the work.
 
-.PHONY: help run test soak fmt compare compare-setup
+.PHONY: help run test soak fmt compare compare-setup eval
 
 help: ## Lists the commands
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /\1\t/' | expand -t 16
@@ -15,6 +15,9 @@ test: ## Runs everything: format, lints, tests, documentation, examples, benches
 
 soak: ## Runs for hours: each fuzz target half an hour (MINUTES=30), a million attacks, many more properties
 	@scripts/soak.sh
+
+eval: ## Measures the search of documents on judged questions
+	cargo run --quiet --release -- pipeline eval --beir pidq-pipeline/tests/data/plant_corpus
 
 fmt: ## Formats the code
 	cargo fmt --all

@@ -15,6 +15,7 @@ pub mod ingest;
 pub mod keys;
 pub mod license;
 pub mod llm;
+pub mod manual;
 pub mod models;
 pub mod prompt;
 pub mod ranking;

@@ -37,6 +37,9 @@ pub enum Page {
     /// How the service is run.
     #[cfg(feature = "server")]
     Operate,
+    /// The document platform.
+    #[cfg(feature = "pipeline")]
+    Pipeline,
 }
 
 /// Runs the subcommand.
@@ -47,6 +50,8 @@ pub fn run(page: Page) -> Result {
         Page::Http => pidq_server::manual::http(),
         #[cfg(feature = "server")]
         Page::Operate => pidq_server::manual::operate(),
+        #[cfg(feature = "pipeline")]
+        Page::Pipeline => pidq_pipeline::manual::pipeline(),
     };
     io::stdout().lock().write_all(text.as_bytes())?;
     Ok(Status::Done)

@@ -97,7 +97,7 @@ fn alternatives(name: &str) -> Vec<String> {
 
 #[test]
 fn pages_are_made_from_the_tables() {
-    for page in ["language", "http", "operate"] {
+    for page in ["language", "http", "operate", "pipeline"] {
         let output =
             Command::new(env!("CARGO_BIN_EXE_pidq")).args(["manual", page]).output().expect("the command runs");
         let printed = String::from_utf8(output.stdout).expect("text");

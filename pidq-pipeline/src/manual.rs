@@ -1,0 +1,64 @@
+//! The manual of the platform: prose with tables that are made of the rows that it runs on.
+
+use std::fmt::Write;
+
+use pidq_http::{COMMON, endpoints, index, manual as settings};
+
+use crate::egress;
+use crate::embedding::MODELS;
+use crate::extract::FORMATS;
+use crate::routes::ROUTES;
+use crate::settings::SETTINGS;
+use crate::splitter::{SPLITTERS, Splitter};
+
+const PROSE: &str = include_str!("manual/pipeline.md");
+
+/// `docs/pipeline.md`.
+pub fn pipeline() -> String {
+    PROSE
+        .replace("{index}", &index(ROUTES))
+        .replace("{endpoints}", &endpoints(ROUTES))
+        .replace("{splitters}", &splitters())
+        .replace("{models}", &models())
+        .replace("{formats}", &formats())
+        .replace("{settings}", settings(&[SETTINGS, egress::SETTINGS]).trim_end())
+        .replace("{common}", settings(&[COMMON]).trim_end())
+}
+
+fn splitters() -> String {
+    SPLITTERS.iter().map(splitter).collect::<Vec<_>>().join("\n").trim_end().to_owned()
+}
+
+fn splitter(splitter: &Splitter) -> String {
+    let mut text =
+        format!("### {}\n\n{}.\n\n", splitter.name, pidq_http::sentence(splitter.summary).trim_end_matches('.'));
+    text.push_str("| parameter | what it may be | default | what it does |\n|---|---|---|---|\n");
+    for parameter in splitter.parameters {
+        let (kind, default) = (parameter.kind.says(), parameter.default);
+        let _ = writeln!(text, "| `{}` | {kind} | `{default}` | {} |", parameter.name, parameter.summary);
+    }
+    text
+}
+
+fn models() -> String {
+    let mut text = String::from("| model | numbers | what it is |\n|---|---|---|\n");
+    for model in MODELS {
+        let dimensions = model.dimensions.map_or_else(|| "its own".into(), |number| number.to_string());
+        let _ = writeln!(text, "| `{}` | {dimensions} | {} |", model.name, model.summary);
+    }
+    text.trim_end().to_owned()
+}
+
+fn formats() -> String {
+    let mut text = String::from("| format | media type | what is read |\n|---|---|---|\n");
+    for format in FORMATS {
+        let _ = writeln!(
+            text,
+            "| `{}` | {} | {} |",
+            format.name,
+            format.media_types.first().unwrap_or(&""),
+            format.summary
+        );
+    }
+    text.trim_end().to_owned()
+}
