@@ -151,10 +151,6 @@ async fn master(settings: &Settings, database: &Database) -> Result<Option<Ident
             .into());
     };
     let identities = Identities::open(database.clone(), IdentityOptions::at("http://pidq-pipeline")).await?;
-    identities.delete_client(key).await.or_else(|error| match error {
-        IdentityError::Unknown(_) => Ok(()),
-        error => Err(error),
-    })?;
     let client = NewClient {
         id: Some(key),
         title: "The master key",
@@ -163,7 +159,7 @@ async fn master(settings: &Settings, database: &Database) -> Result<Option<Ident
         grant_types: &[GrantType::ClientCredentials],
         scopes: &["read", "write"],
     };
-    identities.create_client(client, Moment::now()).await?;
+    identities.ensure_client(client, Moment::now()).await?;
     Ok(Some(identities))
 }
 

@@ -108,6 +108,18 @@ impl Identities {
         Ok((client, secret))
     }
 
+    /// Makes a client, or gives the one of its id the secret: for a client that the settings name. Its tokens stay.
+    pub async fn ensure_client(&self, new: NewClient<'_>, now: Moment) -> Result<(), IdentityError> {
+        match self.create_client(new.clone(), now).await {
+            Err(IdentityError::Exists(id)) => {
+                let fingerprint = secret_of(&new)?.fingerprint();
+                self.database.execute(SET_SECRET, &[(&id).into(), (&fingerprint).into()]).await?;
+                Ok(())
+            }
+            made => made.map(drop),
+        }
+    }
+
     /// All clients, by id.
     pub async fn clients(&self) -> Result<Vec<Client>, IdentityError> {
         let rows = self.database.rows::<Row>(LIST, &[]).await?;

@@ -194,9 +194,7 @@ async fn documents_are_listed_changed_and_deleted() {
 async fn the_master_key_gives_tokens_and_keys_reach_as_far_as_they_say() {
     let world = World::sqlite(&[("PIDQ_APP_MASTER_KEY", MASTER), ("PIDQ_APP_MASTER_SECRET", SECRET)]).await;
     assert_eq!(world.get("/api/pipelines").await.status, 401);
-    let form = format!("grant_type=client_credentials&client_id={MASTER}&client_secret={SECRET}");
-    let headers = [("content-type", "application/x-www-form-urlencoded")];
-    let token = world.send("POST", "/o/token/", &headers, form).await.json();
+    let token = world.token(SECRET).await.json();
     let root = format!("Bearer {}", token["access_token"].as_str().unwrap());
     let root = [("authorization", root.as_str()), ("content-type", "application/json")];
     let pipeline = json!({
@@ -268,4 +266,18 @@ async fn a_licence_is_asked_for_given_and_looked_at() {
     another["name"] = "q".into();
     let more = world.post("/api/pipelines", &another).await;
     assert_eq!((more.status, more.code().as_str()), (402, "license-limit"));
+}
+
+#[tokio::test]
+async fn a_token_outlives_a_restart_and_a_new_master_secret() {
+    let folder = TempDir::new().unwrap();
+    let url = format!("sqlite:{}", folder.path().join("pidq.db").display());
+    let world = World::at(&url, &[("PIDQ_APP_MASTER_KEY", MASTER), ("PIDQ_APP_MASTER_SECRET", SECRET)]).await;
+    let token = world.token(SECRET).await.json()["access_token"].clone();
+    drop(world);
+    let other = "0f1e2d3c4b5a69788796a5b4c3d2e1f0";
+    let world = World::at(&url, &[("PIDQ_APP_MASTER_KEY", MASTER), ("PIDQ_APP_MASTER_SECRET", other)]).await;
+    let bearer = format!("Bearer {}", token.as_str().unwrap());
+    assert_eq!(world.send("GET", "/api/pipelines", &[("authorization", bearer.as_str())], "").await.status, 200);
+    assert_eq!((world.token(SECRET).await.status, world.token(other).await.status), (401, 200));
 }

@@ -92,6 +92,12 @@ impl World {
         self.send("POST", path, &[("content-type", "application/json")], body.to_string()).await
     }
 
+    /// Asks for a token with the master key.
+    pub async fn token(&self, secret: &str) -> Answer {
+        let form = format!("grant_type=client_credentials&client_id={MASTER}&client_secret={secret}");
+        self.send("POST", "/o/token/", &[("content-type", "application/x-www-form-urlencoded")], form).await
+    }
+
     /// Makes the pipeline of most tests and gives its id.
     pub async fn pipeline(&self) -> String {
         let body = serde_json::json!({
