@@ -16,8 +16,6 @@ use crate::records::{Failure, Progress, Status};
 use crate::store::{Job, JobKind, StoreError};
 use stages::{Fault, Reading};
 
-/// How long a job is held at once. A worker that lives holds it again in time.
-const HOLD: Duration = Duration::from_secs(30);
 /// How often an idle worker looks, if nobody rings.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// How often a document is tried.
@@ -29,7 +27,7 @@ const AT_ONCE: usize = 100;
 pub async fn work(platform: Arc<Platform>) {
     let holder = uuid_v7();
     loop {
-        match platform.store.take_job(&holder, HOLD).await {
+        match platform.store.take_job(&holder, platform.hold).await {
             Ok(Some(job)) => {
                 // Others may have heard the bell for this one.
                 platform.bell.ring();
@@ -80,8 +78,8 @@ async fn read(platform: &Arc<Platform>, job: &Job) -> Result<(), StoreError> {
 /// Holds a job as long as it can be held.
 async fn holding(platform: &Platform, job: &Job) {
     loop {
-        tokio::time::sleep(HOLD / 3).await;
-        match platform.store.hold_job(job, HOLD).await {
+        tokio::time::sleep(platform.hold / 3).await;
+        match platform.store.hold_job(job, platform.hold).await {
             Ok(true) => {}
             Ok(false) => return,
             Err(error) => tracing::warn!(job = job.id, %error, "a job cannot be held"),
@@ -119,7 +117,7 @@ async fn delete(platform: &Platform, job: &Job) -> Result<(), StoreError> {
         for document in &some {
             platform.store.delete_document(&job.pipeline_id, document).await?;
         }
-        if !platform.store.hold_job(job, HOLD).await? {
+        if !platform.store.hold_job(job, platform.hold).await? {
             return Ok(());
         }
         if platform.store.delete_pipeline(&job.pipeline_id).await? {

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use pidq_http::auth::{GrantType, Identities, IdentityError, IdentityOptions, Moment, NewClient};
 use pidq_http::database::{Database, DatabaseError};
@@ -76,6 +77,9 @@ impl From<std::io::Error> for OpenError {
     }
 }
 
+/// Below this a busy database would take jobs from workers that live.
+const SHORTEST_HOLD: Duration = Duration::from_secs(1);
+
 /// The arguments with which this program reads a document.
 pub(crate) const READER: &[&str] = &["pipeline", "read-document"];
 
@@ -97,6 +101,7 @@ pub async fn open(settings: &Settings) -> Result<App<Platform>, OpenError> {
             pipelines: settings.parsed("PIDQ_MAX_PIPELINES")?,
         },
         bell: Bell::default(),
+        hold: settings.duration("PIDQ_WORKER_HOLD")?.max(SHORTEST_HOLD),
         indexes: Indexes::default(),
         llm: llm(settings)?,
         models: Models::new(settings.path("PIDQ_MODELS")?),

@@ -1,6 +1,7 @@
 //! The state of the platform: where everything is kept, and who may see it.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use pidq_http::auth::Identities;
 use pidq_http::{Cursors, Fut, Head, Principal, PrincipalKind, Problem, oauth};
@@ -29,6 +30,8 @@ pub struct Platform {
     pub licensing: Licensing,
     /// Wakes workers.
     pub bell: Bell,
+    /// How long a worker holds a job at once. One that lives holds it again in time.
+    pub hold: Duration,
     /// The partitions that are open.
     pub indexes: Indexes,
     /// The embedding models that are open.

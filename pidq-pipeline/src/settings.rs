@@ -20,6 +20,7 @@ pub const SETTINGS: &[Setting] = rows![
     "PIDQ_LICENSE_MODE", "config.license.mode", Kind::OneOf(&["off", "report", "enforce"]), Some("report"), false, "Whether a licence is looked at, and whether anything is refused without one.";
     "PIDQ_LICENSE_PUBLIC_KEYS", "config.license.publicKeys", Kind::List, None, false, "Keys of those who may give licences: `NAME:KEY`, as `pidq pipeline license key` prints.";
     "PIDQ_WORKERS", "config.workers", Kind::Number, Some("2"), false, "Documents that this process reads at once; 0 leaves them to workers apart.";
+    "PIDQ_WORKER_HOLD", "config.workerHold", Kind::Duration, Some("30s"), false, "How long a worker holds a document without a sign of life, before another one takes it.";
     "PIDQ_READER", "config.reader", Kind::Path, None, false, "The program that reads documents in a process of its own: the `pidq` that runs, unless another is named.";
     "PIDQ_MODELS", "config.models", Kind::Path, None, false, "A folder with a folder for each embedding model.";
     "PIDQ_UPLOAD_SIZE", "config.limits.upload", Kind::Size, Some("100MiB"), false, "The largest document.";

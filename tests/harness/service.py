@@ -90,6 +90,8 @@ def accounts():
 class Service:
     """A server process and its folder: a folder that is given, or a new one with all accounts."""
 
+    command = (SERVER,)
+
     def __init__(self, data=None, authority=None, before=(), **settings):
         """`authority` is the file of whoever has signed its certificate, `before` stands before its name on the command line."""
         self.data, self.before, self.verify = data, before, authority or True
@@ -127,7 +129,7 @@ class Service:
         begun = time.monotonic()
         environment = {key: value for key, value in os.environ.items() if not key.startswith("PIDQ_")} | self.settings
         with open(self.log, "ab") as log:
-            self.process = subprocess.Popen([*self.before, SERVER], env=environment, stdout=log, stderr=log)
+            self.process = subprocess.Popen([*self.before, *self.command], env=environment, stdout=log, stderr=log)
         while time.monotonic() - begun < 60:
             if self.process.poll() is not None:
                 raise RuntimeError(self.log.read_text())
@@ -201,3 +203,33 @@ def lines_of(command, **options):
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, **options)
     rows = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("[")]
     return rows, done.stderr[-2000:] if done.returncode else ""
+
+
+MASTER = "0199aaaa-0000-7000-8000-000000000001"
+
+
+class Platform(Service):
+    """The document platform as a process of its own, and a session of whoever has the master key."""
+
+    command = (PIDQ, "pipeline", "serve")
+
+    def __init__(self, **settings):
+        folder = pathlib.Path(tempfile.mkdtemp(prefix="pidq-platform-"))
+        super().__init__(data=folder, PIDQ_APP_MASTER_KEY=MASTER, PIDQ_APP_MASTER_SECRET=SECRET, **settings)
+        for of_accounts in ("PIDQ_ADMIN_LOGIN", "PIDQ_ADMIN_PASSWORD", "PIDQ_CLIENT_SECRET"):
+            del self.settings[of_accounts]
+
+    def __exit__(self, *problem):
+        super().__exit__(*problem)
+        shutil.rmtree(self.data, ignore_errors=True)
+
+    def session(self):
+        form = {"grant_type": "client_credentials", "client_id": MASTER, "client_secret": SECRET}
+        token = requests.post(self.url + "/o/token/", data=form, timeout=30).json()["access_token"]
+        session = requests.Session()
+        session.headers["Authorization"] = f"Bearer {token}"
+        return session
+
+    def pipeline(self, session, name="plant"):
+        wanted = {"name": name, "embedding_model": "hash-512", "text_splitter": "recursive_character", "classifications": ["manual"]}
+        return session.post(self.url + "/api/pipelines", json=wanted, timeout=30).json()["id"]
