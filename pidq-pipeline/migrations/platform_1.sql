@@ -18,7 +18,7 @@ create table pipelines (
   classifications text not null,
   options text not null,
   status text not null,
-  -- Chunks carry the generation that made them; a query reads the active one, a reindex fills the next.
+  -- Chunks carry the generation that made them; a query reads the active one.
   generation bigint not null,
   created_at bigint not null,
   updated_at bigint not null
@@ -97,7 +97,6 @@ create table jobs (
   pipeline_id text not null,
   document_id text,
   revision bigint,
-  generation bigint,
   attempts bigint not null,
   run_at bigint not null,
   holder text,
@@ -107,16 +106,6 @@ create table jobs (
 create index jobs_by_turn on jobs (run_at);
 create unique index jobs_of_documents on jobs (document_id, kind);
 
--- What happened, until everybody was told.
-create table events (
-  id text primary key,
-  kind text not null,
-  pipeline_id text,
-  classification text,
-  payload text not null,
-  created_at bigint not null
-);
-
 create table api_keys (
   id text primary key,
   name text not null,
@@ -125,24 +114,4 @@ create table api_keys (
   pipelines text not null,
   created_at bigint not null,
   expires_at bigint
-);
-
-create table llm_connections (
-  id text primary key,
-  name text not null unique,
-  settings text not null,
-  sealed_key bytea not null,
-  created_at bigint not null,
-  updated_at bigint not null
-);
-
--- Answers that are given again when a POST is repeated.
-create table repeats (
-  caller text not null,
-  key text not null,
-  fingerprint text not null,
-  status bigint,
-  answer text,
-  created_at bigint not null,
-  primary key (caller, key)
 );

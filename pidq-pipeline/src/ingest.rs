@@ -52,7 +52,6 @@ async fn done(platform: &Arc<Platform>, job: &Job) {
     let end = match job.kind {
         JobKind::Read => read(platform, job).await,
         JobKind::Delete => delete(platform, job).await,
-        JobKind::Reindex => platform.store.finish(job).await,
     };
     if let Err(error) = end {
         tracing::warn!(job = job.id, %error, "a job was left");

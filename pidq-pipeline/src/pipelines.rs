@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::catalogue;
+use crate::egress::AllowList;
 use crate::keys::{self, ApiKey, Verb};
 use crate::models::Models;
 use crate::platform::Platform;
@@ -52,13 +53,15 @@ fn new_pipeline(models: &Models, body: Map<String, Value>) -> Result<NewPipeline
     known_members(&body, MEMBERS)?;
     let wanted: Wanted = serde_json::from_value(Value::Object(body)).map_err(|error| mistyped(&error))?;
     let (text_splitter, splitter_parameters) = text_splitter(&wanted.text_splitter)?;
+    let classifications = labels(&wanted.classifications)?;
+    policies(&wanted.options, &classifications)?;
     Ok(NewPipeline {
         name: name(&wanted.name)?,
         embedding_dimensions: catalogue::dimensions(models, &wanted.embedding_model)? as i64,
         embedding_model: wanted.embedding_model,
         text_splitter,
         splitter_parameters,
-        classifications: labels(&wanted.classifications)?,
+        classifications,
         options: wanted.options,
     })
 }
@@ -116,6 +119,26 @@ fn labels(given: &[String]) -> Result<Vec<String>, Problem> {
         labels.push(label.to_owned());
     }
     Ok(labels)
+}
+
+/// Policies are of labels that there are, and say what is understood: one that nobody follows would be worse than none.
+fn policies(options: &Options, labels: &[String]) -> Result<(), Problem> {
+    for (label, policy) in &options.policies {
+        if !labels.contains(label) {
+            return Err(validation("/policies", &format!("There is no classification {label:?}.")));
+        }
+        let Some(policy) = policy.as_object() else {
+            return Err(validation("/policies", &format!("The policy of {label:?} is an object.")));
+        };
+        known_members(policy, &["llm_allow"])?;
+        let urls: Option<Vec<&str>> =
+            policy.get("llm_allow").and_then(Value::as_array).and_then(|urls| urls.iter().map(Value::as_str).collect());
+        let read = urls.map(|urls| urls.join(",").parse::<AllowList>().map_err(|error| error.to_string()));
+        if let Err(why) = read.unwrap_or_else(|| Err("it is a list of addresses".into())) {
+            return Err(validation("/policies", &format!("`llm_allow` of {label:?}: {why}.")));
+        }
+    }
+    Ok(())
 }
 
 /// A splitter by its name, or an object with the name and parameters; with the defaults filled in.
@@ -188,7 +211,7 @@ fn patched(pipeline: &Pipeline, patch: &Map<String, Value>) -> Result<Pipeline, 
     known_members(patch, MEMBERS)?;
     for (member, now) in [("embedding_model", &pipeline.embedding_model), ("text_splitter", &pipeline.text_splitter)] {
         if patch.get(member).is_some_and(|wanted| wanted.as_str() != Some(now.as_str())) {
-            let detail = format!("Another {member} needs another index: POST /api/pipelines/{}/reindex.", pipeline.id);
+            let detail = format!("Another {member} needs another index: make a new pipeline with it.");
             return Err(Problem::new(StatusCode::CONFLICT, "reindex-required").detail(detail));
         }
     }
@@ -197,7 +220,7 @@ fn patched(pipeline: &Pipeline, patch: &Map<String, Value>) -> Result<Pipeline, 
     let of_options = patch.iter().filter(|(member, _)| !own.contains(&member.as_str()));
     merge(&mut options, &Value::Object(of_options.map(|(member, value)| (member.clone(), value.clone())).collect()));
     let text = |member: &str| patch.get(member).and_then(Value::as_str);
-    Ok(Pipeline {
+    let patched = Pipeline {
         name: text("name").map_or_else(|| Ok(pipeline.name.clone()), name)?,
         classifications: match patch.get("classifications") {
             Some(given) => {
@@ -207,7 +230,9 @@ fn patched(pipeline: &Pipeline, patch: &Map<String, Value>) -> Result<Pipeline, 
         },
         options: serde_json::from_value(options).map_err(|error| mistyped(&error))?,
         ..pipeline.clone()
-    })
+    };
+    policies(&patched.options, &patched.classifications)?;
+    Ok(patched)
 }
 
 /// RFC 7396: members are replaced, objects merged, and null removes.
@@ -243,6 +268,8 @@ pub(crate) async fn delete(platform: &Arc<Platform>, request: Request) -> Result
     }
     request.head.precondition(Some(&pipeline.etag()))?;
     platform.store.begin_deletion(&pipeline.id).await.map_err(stored)?;
+    platform.indexes.forget(&pipeline.id);
+    platform.bell.ring();
     match platform.store.delete_pipeline(&pipeline.id).await.map_err(stored)? {
         true => Ok(Response::empty(StatusCode::NO_CONTENT)),
         false => Ok(Response::json(&json!({"id": pipeline.id, "status": "deleting"}))?.status(StatusCode::ACCEPTED)),

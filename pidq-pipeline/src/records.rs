@@ -95,8 +95,6 @@ words! {
     PipelineStatus {
         /// It takes documents and answers.
         Active = "active",
-        /// It answers from the old index while a new one is made.
-        Reindexing = "reindexing",
         /// It is going away.
         Deleting = "deleting",
     }

@@ -17,8 +17,6 @@ use crate::records::{Progress, Status};
 pub enum JobKind {
     /// Read a document: text, chunks, vectors.
     Read,
-    /// Make a new index of a pipeline.
-    Reindex,
     /// Take a pipeline away with its documents.
     Delete,
 }
@@ -27,13 +25,12 @@ impl JobKind {
     fn word(self) -> &'static str {
         match self {
             JobKind::Read => "read",
-            JobKind::Reindex => "reindex",
             JobKind::Delete => "delete",
         }
     }
 
     fn of_word(word: &str) -> Option<JobKind> {
-        [JobKind::Read, JobKind::Reindex, JobKind::Delete].into_iter().find(|kind| kind.word() == word)
+        [JobKind::Read, JobKind::Delete].into_iter().find(|kind| kind.word() == word)
     }
 }
 
@@ -79,8 +76,6 @@ const HOLD: &str = "update jobs set held_until = $3 where id = $1 and holder = $
 const DONE: &str = "delete from jobs where id = $1 and holder = $2";
 const LATER: &str = "update jobs set holder = null, held_until = null, run_at = $3 where id = $1 and holder = $2";
 const HELD: &str = "select 1 from jobs where id = $1 and holder = $2 and held_until >= $3";
-const NEXT: &str = "select min(case when held_until is null or held_until < run_at then run_at else held_until end)
-  from jobs";
 const PROGRESS: &str = "update documents set status = $2, attempts = $3, progress = $4, updated_at = $5
   where id = $1 and status not in ('deleting', 'cancelled')";
 const CHUNK: &str = "insert into chunks (id, pipeline_id, generation, classification, document_id, revision, number,
@@ -158,14 +153,6 @@ impl Store {
         row.map(|row| job(row, holder)).transpose()
     }
 
-    /// When the next job is due; none if there is none.
-    ///
-    /// # Errors
-    /// If the database does not answer.
-    pub async fn next_job_at(&self) -> Result<Option<i64>> {
-        Ok(self.database.row::<(Option<i64>,)>(NEXT, &[]).await?.and_then(|row| row.0))
-    }
-
     /// Holds a job longer. Says whether it was still held.
     ///
     /// # Errors
@@ -206,15 +193,6 @@ impl Store {
         };
         tx.commit().await?;
         Ok(true)
-    }
-
-    /// Ends a job of another kind than reading.
-    ///
-    /// # Errors
-    /// If the database does not answer.
-    pub async fn finish(&self, job: &Job) -> Result<()> {
-        self.database.execute(DONE, &[(&job.id).into(), (&job.holder).into()]).await?;
-        Ok(())
     }
 
     /// Stores all that reading a document gave, and makes queries find it, at once. Says whether the job was still held

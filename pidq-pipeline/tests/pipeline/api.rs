@@ -59,6 +59,10 @@ async fn a_pipeline_that_is_not_right_is_refused_with_what_is_wrong() {
         ("classifications", json!([]), 422, "validation"),
         ("classifications", json!(["a", " a "]), 422, "validation"),
         ("classifcations", json!(["a"]), 422, "unknown-field"),
+        ("policies", json!({"b": {"llm_allow": []}}), 422, "validation"),
+        ("policies", json!({"a": {"llm_alow": []}}), 422, "unknown-field"),
+        ("policies", json!({"a": {"llm_allow": "https://llm.example"}}), 422, "validation"),
+        ("policies", json!({"a": {"llm_allow": ["no address"]}}), 422, "validation"),
     ] {
         let mut body = good.clone();
         body[member] = value.clone();
