@@ -15,8 +15,8 @@ pub(crate) fn random<const N: usize>() -> [u8; N] {
     bytes
 }
 
-/// Bytes as digits, two each.
-pub(crate) fn hex(bytes: &[u8]) -> String {
+/// Bytes as hexadecimal digits, two each, with small letters.
+pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

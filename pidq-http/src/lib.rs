@@ -84,7 +84,7 @@ pub use bytes::Bytes;
 pub use hyper::{Method, StatusCode, header};
 pub use prometheus_client;
 
-pub use crate::ids::uuid_v7;
+pub use crate::ids::{hex, uuid_v7};
 pub use crate::limits::Limits;
 pub use crate::log::{LogFormat, init_log};
 pub use crate::page::{Cursors, Page};

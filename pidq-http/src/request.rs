@@ -78,11 +78,6 @@ impl Head {
         media_quality(self.headers.get_all(header::ACCEPT), media_type)
     }
 
-    /// Whether the client has something already, and says so in `If-None-Match`.
-    pub fn is_conditional(&self) -> bool {
-        self.headers.contains_key(header::IF_NONE_MATCH)
-    }
-
     /// Whether what the client has is what this tag names, in whatever coding it came.
     pub fn knows(&self, tag: &str) -> bool {
         self.header(header::IF_NONE_MATCH.as_str()).is_some_and(|condition| compress::matches_etag(condition, tag))

@@ -73,6 +73,16 @@ struct Given {
 #[derive(Debug)]
 pub struct SettingError(Vec<String>);
 
+/// A table of settings, a line each: variable, path in a chart, kind, default, whether it is a secret, summary.
+#[macro_export]
+macro_rules! settings {
+    ($($env:literal, $chart:expr, $kind:expr, $default:expr, $secret:literal, $summary:expr;)*) => {
+        &[$($crate::Setting {
+            env: $env, chart: $chart, default: $default, kind: $kind, secret: $secret, summary: $summary,
+        }),*]
+    };
+}
+
 /// What all names in the environment begin with.
 const PREFIX: &str = "PIDQ_";
 

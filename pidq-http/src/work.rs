@@ -94,7 +94,15 @@ pub struct Done<T> {
     pub queued: Duration,
 }
 
+/// Threads where nobody says how many: each may take the memory of a query.
+const MOST_THREADS: usize = 4;
+
 impl Work {
+    /// As many threads as are good for this machine: one for each processor, four at most.
+    pub fn usual_threads() -> usize {
+        thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS)
+    }
+
     /// So many threads, and so many jobs that wait for them.
     pub fn new(threads: usize, queue: usize) -> Self {
         let threads = threads.max(1);

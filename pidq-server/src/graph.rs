@@ -23,7 +23,7 @@ pub(crate) async fn fetch(server: &Server, request: Request) -> Result<Response,
         return crate::question::drawing(server, &asker, &job, &which, Rendering::new(media)).await;
     }
     let meta = server.store.head(&asker.tenant, &job, &which).await.map_err(problem)?;
-    if request.head.is_conditional() && request.head.knows(meta.etag().as_str()) {
+    if request.head.knows(meta.etag().as_str()) {
         return Ok(described(Response::ok("application/json", ""), &meta));
     }
     let coding = if request.head.accepts_encoding("zstd") { Coding::Zstd } else { Coding::Identity };

@@ -4,7 +4,6 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::thread;
 
 use pidq_http::auth::{
     Algorithm, ClaimMap, DefaultAccess, FirstStart, Identities, IdentityError, IdentityOptions, Made, Moment, Profile,
@@ -25,9 +24,6 @@ use crate::store::{self, Error, Event, Share, Store};
 const COPIES: usize = 64 << 20;
 /// Queries that are kept compiled, and the memory for them.
 const QUERIES: (usize, usize) = (1000, 64 << 20);
-/// Threads for queries where nobody says how many: each may take the memory of a query.
-const MOST_THREADS: usize = 4;
-
 /// Why a service cannot be opened, and what to do.
 #[derive(Debug)]
 pub enum OpenError {
@@ -293,8 +289,7 @@ fn budget(settings: &Settings) -> Result<Budget, SettingError> {
 
 fn threads(settings: &Settings) -> Result<usize, SettingError> {
     let wanted: usize = settings.parsed("PIDQ_QUERY_THREADS")?;
-    let processors = thread::available_parallelism().map_or(1, usize::from);
-    Ok(if wanted == 0 { processors.min(MOST_THREADS) } else { wanted })
+    Ok(if wanted == 0 { Work::usual_threads() } else { wanted })
 }
 
 fn bytes(size: u64) -> usize {

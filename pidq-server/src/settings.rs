@@ -1,15 +1,9 @@
 //! The settings of the service, one row each. Those of the floor below come with them.
 
-use pidq_http::{Kind, Setting};
-
-macro_rules! rows {
-    ($($env:literal, $chart:literal, $kind:expr, $default:expr, $secret:literal, $summary:literal;)*) => {
-        &[$(Setting { env: $env, chart: $chart, default: $default, kind: $kind, secret: $secret, summary: $summary }),*]
-    };
-}
+use pidq_http::{Kind, Setting, settings};
 
 /// What an administrator decides about the graph query service.
-pub const SETTINGS: &[Setting] = rows![
+pub const SETTINGS: &[Setting] = settings![
     "PIDQ_GRAPHS", "config.graphs.directory", Kind::Path, None, false, "A directory of graphs to serve, read only: `JOB.json`, also `.gz` and `.zst`.";
     "PIDQ_DATA_DIR", "config.data", Kind::Path, Some("data"), false, "Where graphs and accounts are kept.";
     "PIDQ_STORE_URL", "config.graphs.store", Kind::Text, None, true, "`postgres://…` keeps graphs in a database, for several replicas; else files in the data directory.";

@@ -20,6 +20,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use bytes::Bytes;
 
 use pidq_http::auth::Moment;
+use pidq_http::hex;
 
 use crate::door::Draft;
 
@@ -428,11 +429,6 @@ impl Default for Options {
 pub(crate) async fn aside<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
     let done = tokio::task::spawn_blocking(work).await;
     done.unwrap_or_else(|_| Err(Error::StorageFailure("a defect in the store".into())))
-}
-
-/// Small letters, two a byte.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The bytes of a text of [`hex`].

@@ -4,10 +4,10 @@ use std::fmt;
 
 use super::Cx;
 use super::plan::{self, Plan};
-use super::view::WORTH_IT;
 use crate::arena::load::array_index;
 use crate::arena::{Arena, ContainerId};
 use crate::error::{Code, Error, Result};
+use crate::graph::column::WORTH_IT;
 use crate::value::{
     Array, CellList, Fields, Index, Items, KeyIndex, Keys, Object, Part, Record, Rows, Table, Value, convert, write,
 };

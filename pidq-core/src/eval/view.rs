@@ -4,7 +4,7 @@ use super::Cx;
 use super::bits::Bits;
 use crate::arena::{Cell, ContainerId};
 use crate::error::Result;
-use crate::graph::column::Distinct;
+use crate::graph::column::{Distinct, WORTH_IT};
 use crate::value::{Array, Items};
 
 /// Rows of a stored list, in the order of the list that they make.
@@ -22,9 +22,6 @@ pub(crate) struct Counted {
     pub counts: Box<[u32; 256]>,
     pub order: Vec<u8>,
 }
-
-/// Shorter lists are faster item by item.
-pub(crate) const WORTH_IT: usize = 32;
 
 /// Lists in lists that are worked on together; what is deeper takes the plain way, which needs less of the stack.
 const DEEPEST: u32 = 4;

@@ -12,6 +12,9 @@ use crate::arena::{Arena, Cell, ContainerId, Kind, ShapeId};
 use crate::value::Value;
 use crate::value::compare::{self, SortKey};
 
+/// Shorter lists are faster item by item.
+pub(crate) const WORTH_IT: usize = 32;
+
 /// A field of all items of a list.
 #[derive(Debug)]
 pub(crate) struct Column {

@@ -1,7 +1,7 @@
 //! Columns lent to callers that want columns themselves, such as tables of other programs.
 
 use super::Graph;
-use super::column::Column;
+use super::column::{Column, WORTH_IT};
 use crate::arena::{Arena, ContainerId, Kind};
 use crate::value::{Array, Items, Value};
 
@@ -13,9 +13,6 @@ pub struct Field<'a> {
     column: &'a Column,
     rows: Option<&'a [u32]>,
 }
-
-/// Shorter lists are faster item by item.
-const WORTH_IT: usize = 32;
 
 /// With fewer rows of a list than one in so many, what looks at the whole list is slower.
 const SPARSE: usize = 16;

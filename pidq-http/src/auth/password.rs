@@ -22,6 +22,7 @@ use zeroize::Zeroizing;
 use super::IdentityError;
 use super::secret::random;
 use super::throttle::Acquaintance;
+use crate::ids::hex;
 use lanes::Lanes;
 
 /// How much work a hash is.
@@ -65,7 +66,7 @@ pub fn check_password(password: &str) -> Result<(), IdentityError> {
 
 fn is_common(password: &str) -> bool {
     let hash = Sha256::digest(password.to_lowercase());
-    let head: String = hash.iter().take(6).map(|byte| format!("{byte:02x}")).collect();
+    let head = hex(&hash[..6]);
     // Every line has the same length, but 3,000 lines are read faster than this is explained.
     COMMON.lines().any(|line| line == head)
 }

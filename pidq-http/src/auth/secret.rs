@@ -20,8 +20,14 @@ impl Secret {
         Secret::mint("")
     }
 
-    pub(crate) fn fingerprint(&self) -> String {
+    /// What is stored in its place.
+    pub fn fingerprint(&self) -> String {
         fingerprint(self.expose())
+    }
+
+    /// Whether it is the one of which a fingerprint is stored; the time tells nothing.
+    pub fn is(&self, stored: &str) -> bool {
+        same(stored, &self.fingerprint())
     }
 }
 

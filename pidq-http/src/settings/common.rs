@@ -11,41 +11,36 @@ use crate::limits::Limits;
 use crate::log::{LogFormat, init_log};
 use crate::quota::Quota;
 use crate::serve::Listener;
+use crate::settings;
 use crate::site::App;
 use crate::tls::{Tls, TlsVersion};
 
-macro_rules! rows {
-    ($($env:literal, $chart:literal, $kind:expr, $default:expr, $summary:literal;)*) => {
-        &[$(Setting { env: $env, chart: $chart, default: $default, kind: $kind, secret: false, summary: $summary }),*]
-    };
-}
-
 /// The rows of the floor. Services read them together with their own.
-pub const COMMON: &[Setting] = rows![
-    "PIDQ_CONFIG", "config.file", Kind::Path, None, "A TOML file with settings.";
-    "PIDQ_LISTEN", "config.listen", Kind::List, Some("127.0.0.1:8080"), "Addresses to listen on.";
-    "PIDQ_ADMIN_LISTEN", "config.admin.listen", Kind::Text, Some("127.0.0.1:9464"), "Address of the metrics, on loopback; empty turns it off.";
-    "PIDQ_INSECURE_HTTP", "config.insecure", Kind::Switch, Some("off"), "Allows plain HTTP beyond loopback.";
-    "PIDQ_PUBLIC_URL", "config.publicUrl", Kind::Text, None, "The URL that clients see, without a slash at the end.";
-    "PIDQ_TLS_CERT", "config.tls.cert", Kind::Path, None, "The certificate chain, PEM; read again on SIGHUP.";
-    "PIDQ_TLS_KEY", "config.tls.key", Kind::Path, None, "The key of the certificate, PEM.";
-    "PIDQ_TLS_MIN", "config.tls.min", Kind::OneOf(&["1.2", "1.3"]), Some("1.2"), "The oldest version of TLS that is spoken.";
-    "PIDQ_TRUSTED_PROXIES", "config.proxies", Kind::List, None, "Networks whose X-Forwarded-For is believed.";
-    "PIDQ_CORS_ORIGINS", "config.cors.origins", Kind::List, None, "Origins whose pages may call.";
-    "PIDQ_LOG_LEVEL", "config.log.level", Kind::OneOf(&["error", "warn", "info", "debug", "trace"]), Some("info"), "The least important lines that are written.";
-    "PIDQ_LOG_FORMAT", "config.log.format", Kind::OneOf(&["json", "text"]), Some("json"), "How log lines look.";
-    "PIDQ_SHOW_VERSION", "config.showVersion", Kind::Switch, Some("on"), "Whether strangers are told the version.";
-    "PIDQ_RATE", "config.limits.rate", Kind::Number, Some("600"), "Requests a minute for a principal, or for a network where there is none; 0 turns it off.";
-    "PIDQ_MAX_CONNECTIONS", "config.limits.connections", Kind::Number, Some("10000"), "Connections that are open at once.";
-    "PIDQ_MAX_REQUESTS", "config.limits.requests", Kind::Number, Some("512"), "Requests that are worked on at once.";
-    "PIDQ_MAX_REQUESTS_PER_PRINCIPAL", "config.limits.requestsPerPrincipal", Kind::Number, Some("64"), "Requests that a principal may have open at once.";
-    "PIDQ_FIRST_BYTE_TIME", "config.limits.firstByteTime", Kind::Duration, Some("5s"), "How long a connection may say nothing at first.";
-    "PIDQ_HEAD_TIME", "config.limits.headTime", Kind::Duration, Some("10s"), "How long a head may take, and a connection be idle.";
-    "PIDQ_BODY_TIME", "config.limits.bodyTime", Kind::Duration, Some("60s"), "How long a small body may take.";
-    "PIDQ_BODY_RATE", "config.limits.bodyRate", Kind::Size, Some("1KiB"), "Bytes a second that a body has to have after five seconds.";
-    "PIDQ_WRITE_STALL", "config.limits.writeStall", Kind::Duration, Some("30s"), "How long a reader may take nothing of its answer.";
-    "PIDQ_DRAIN_WAIT", "config.limits.drainWait", Kind::Duration, Some("5s"), "How long /readyz says no before connections are refused.";
-    "PIDQ_DRAIN_TIME", "config.limits.drainTime", Kind::Duration, Some("25s"), "How long running requests may take at the end.";
+pub const COMMON: &[Setting] = settings![
+    "PIDQ_CONFIG", "config.file", Kind::Path, None, false, "A TOML file with settings.";
+    "PIDQ_LISTEN", "config.listen", Kind::List, Some("127.0.0.1:8080"), false, "Addresses to listen on.";
+    "PIDQ_ADMIN_LISTEN", "config.admin.listen", Kind::Text, Some("127.0.0.1:9464"), false, "Address of the metrics, on loopback; empty turns it off.";
+    "PIDQ_INSECURE_HTTP", "config.insecure", Kind::Switch, Some("off"), false, "Allows plain HTTP beyond loopback.";
+    "PIDQ_PUBLIC_URL", "config.publicUrl", Kind::Text, None, false, "The URL that clients see, without a slash at the end.";
+    "PIDQ_TLS_CERT", "config.tls.cert", Kind::Path, None, false, "The certificate chain, PEM; read again on SIGHUP.";
+    "PIDQ_TLS_KEY", "config.tls.key", Kind::Path, None, false, "The key of the certificate, PEM.";
+    "PIDQ_TLS_MIN", "config.tls.min", Kind::OneOf(&["1.2", "1.3"]), Some("1.2"), false, "The oldest version of TLS that is spoken.";
+    "PIDQ_TRUSTED_PROXIES", "config.proxies", Kind::List, None, false, "Networks whose X-Forwarded-For is believed.";
+    "PIDQ_CORS_ORIGINS", "config.cors.origins", Kind::List, None, false, "Origins whose pages may call.";
+    "PIDQ_LOG_LEVEL", "config.log.level", Kind::OneOf(&["error", "warn", "info", "debug", "trace"]), Some("info"), false, "The least important lines that are written.";
+    "PIDQ_LOG_FORMAT", "config.log.format", Kind::OneOf(&["json", "text"]), Some("json"), false, "How log lines look.";
+    "PIDQ_SHOW_VERSION", "config.showVersion", Kind::Switch, Some("on"), false, "Whether strangers are told the version.";
+    "PIDQ_RATE", "config.limits.rate", Kind::Number, Some("600"), false, "Requests a minute for a principal, or for a network where there is none; 0 turns it off.";
+    "PIDQ_MAX_CONNECTIONS", "config.limits.connections", Kind::Number, Some("10000"), false, "Connections that are open at once.";
+    "PIDQ_MAX_REQUESTS", "config.limits.requests", Kind::Number, Some("512"), false, "Requests that are worked on at once.";
+    "PIDQ_MAX_REQUESTS_PER_PRINCIPAL", "config.limits.requestsPerPrincipal", Kind::Number, Some("64"), false, "Requests that a principal may have open at once.";
+    "PIDQ_FIRST_BYTE_TIME", "config.limits.firstByteTime", Kind::Duration, Some("5s"), false, "How long a connection may say nothing at first.";
+    "PIDQ_HEAD_TIME", "config.limits.headTime", Kind::Duration, Some("10s"), false, "How long a head may take, and a connection be idle.";
+    "PIDQ_BODY_TIME", "config.limits.bodyTime", Kind::Duration, Some("60s"), false, "How long a small body may take.";
+    "PIDQ_BODY_RATE", "config.limits.bodyRate", Kind::Size, Some("1KiB"), false, "Bytes a second that a body has to have after five seconds.";
+    "PIDQ_WRITE_STALL", "config.limits.writeStall", Kind::Duration, Some("30s"), false, "How long a reader may take nothing of its answer.";
+    "PIDQ_DRAIN_WAIT", "config.limits.drainWait", Kind::Duration, Some("5s"), false, "How long /readyz says no before connections are refused.";
+    "PIDQ_DRAIN_TIME", "config.limits.drainTime", Kind::Duration, Some("25s"), false, "How long running requests may take at the end.";
 ];
 
 /// What settings make of the floor: lines, sockets and limits.

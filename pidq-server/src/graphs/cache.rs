@@ -93,7 +93,7 @@ impl<K: Clone + Eq + Hash, V, E: Clone> Cache<K, V, E> {
                     let landing = Approach { cache: self, key, flight: &flight };
                     let made = make().map(Arc::new);
                     if let Ok(value) = &made {
-                        self.keep(key, value, weigh(value));
+                        self.put(key, value, weigh(value));
                     }
                     landing.land(made.clone());
                     return made;
@@ -104,7 +104,21 @@ impl<K: Clone + Eq + Hash, V, E: Clone> Cache<K, V, E> {
 
     /// Keeps a value that was made elsewhere, unless one is there.
     pub fn put(&self, key: &K, value: &Arc<V>, bytes: usize) {
-        self.keep(key, value, bytes);
+        // What would push out everything else is not kept.
+        if bytes > self.bytes || self.count == 0 {
+            return;
+        }
+        let mut shelf = held(&self.shelf);
+        // Two may have brought it at once.
+        if shelf.kept.contains_key(key) {
+            return;
+        }
+        while shelf.bytes + bytes > self.bytes || shelf.kept.len() >= self.count {
+            if !shelf.drop_oldest() {
+                break;
+            }
+        }
+        shelf.add(key.clone(), value.clone(), bytes);
     }
 
     pub fn held(&self) -> Held {
@@ -123,24 +137,6 @@ impl<K: Clone + Eq + Hash, V, E: Clone> Cache<K, V, E> {
         let flight = Arc::new(Flight { landing: Mutex::new(Landing::Flying), landed: Condvar::new() });
         shelf.flights.insert(key.clone(), flight.clone());
         Turn::Make(flight)
-    }
-
-    fn keep(&self, key: &K, value: &Arc<V>, bytes: usize) {
-        // What would push out everything else is not kept.
-        if bytes > self.bytes || self.count == 0 {
-            return;
-        }
-        let mut shelf = held(&self.shelf);
-        // Two may have brought it at once.
-        if shelf.kept.contains_key(key) {
-            return;
-        }
-        while shelf.bytes + bytes > self.bytes || shelf.kept.len() >= self.count {
-            if !shelf.drop_oldest() {
-                break;
-            }
-        }
-        shelf.add(key.clone(), value.clone(), bytes);
     }
 }
 
