@@ -64,14 +64,8 @@ enum Role {
     Assistant,
 }
 
-const OF_SEARCH: &[&str] = &["query", "classification", "top_k", "mode", "min_score", "filter"];
+/// The members that a query has beside those of a search.
 const MEMBERS: &[&str] = &[
-    "query",
-    "classification",
-    "top_k",
-    "mode",
-    "min_score",
-    "filter",
     "llm_endpoint",
     "history",
     "instructions",
@@ -96,9 +90,9 @@ struct Frame {
 pub(crate) async fn ask(platform: &Arc<Platform>, mut request: Request) -> Result<Response, Problem> {
     let (pipeline, key) = pipelines::of(platform, &request).await?;
     let body: Map<String, Value> = request.object().await?;
-    known_members(&body, MEMBERS)?;
+    known_members(&body, &[questions::MEMBERS, MEMBERS].concat())?;
     platform.licensing.admit()?;
-    let of_search = body.iter().filter(|(member, _)| OF_SEARCH.contains(&member.as_str()));
+    let of_search = body.iter().filter(|(member, _)| questions::MEMBERS.contains(&member.as_str()));
     let of_search = of_search.map(|(member, value)| (member.clone(), value.clone())).collect();
     let mut asked: Asked = serde_json::from_value(Value::Object(body))
         .map_err(|error| validation("", &pidq_http::sentence(&error.to_string())))?;
@@ -108,7 +102,7 @@ pub(crate) async fn ask(platform: &Arc<Platform>, mut request: Request) -> Resul
     check(&asked)?;
     let (text, classification) = (wanted.query.clone(), wanted.classification.clone());
     let min_score = Some(wanted.min_score).filter(|least| *least > 0.0);
-    let found = questions::find(platform, &pipeline, wanted).await?;
+    let found = questions::find(platform, &request.principal()?.key(), &pipeline, wanted).await?;
     let streamed = asked.stream || request.head.accepts("text/event-stream") > request.head.accepts("application/json");
     let frame = Frame {
         id: format!("qry_{}", uuid_v7()),

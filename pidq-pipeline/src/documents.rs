@@ -9,12 +9,13 @@ use serde_json::{Map, Value, json};
 
 use crate::keys::{ApiKey, Verb};
 use crate::pipelines::{self, known_members, must};
-use crate::platform::Platform;
+use crate::platform::{LONGEST_PAGE, PAGE, Platform};
 use crate::problems::{stored, validation};
+use crate::prompt;
 use crate::records::{Document, Pipeline, Status};
 use crate::store::{Change, Listed, StoredChunk};
 
-pub(crate) use upload::create;
+pub(crate) use upload::{METADATA, create};
 
 /// `GET /api/pipelines/{pipeline_id}/documents`.
 pub(crate) async fn list(platform: &Arc<Platform>, request: Request) -> Result<Response, Problem> {
@@ -30,7 +31,7 @@ pub(crate) async fn list(platform: &Arc<Platform>, request: Request) -> Result<R
         must(&key, &pipeline, label, Verb::Read)?;
     }
     let list = format!("documents/{}", pipeline.id);
-    let page = platform.cursors.page(&request, &list, 50, 200)?;
+    let page = platform.cursors.page(&request, &list, PAGE, LONGEST_PAGE)?;
     let (shown, next) = page_of(platform, &pipeline, &key, listed, page).await?;
     let next = next.map(|last| platform.cursors.seal(&list, &last));
     let response = Response::json(&json!({"data": shown, "next_cursor": next}))?;
@@ -110,7 +111,7 @@ pub(crate) async fn chunks(platform: &Arc<Platform>, request: Request) -> Result
     let (pipeline, _, document) = of(platform, &request, Verb::Read).await?;
     let revision = document.searchable_revision.ok_or_else(not_read)?;
     let list = format!("chunks/{}/{revision}/{}", document.id, pipeline.generation);
-    let page = platform.cursors.page(&request, &list, 50, 200)?;
+    let page = platform.cursors.page(&request, &list, PAGE, LONGEST_PAGE)?;
     let after = page.after.as_deref().and_then(|after| after.parse().ok()).unwrap_or(-1);
     let (store, limit) = (&platform.store, page.limit + 1);
     let mut chunks =
@@ -123,11 +124,11 @@ pub(crate) async fn chunks(platform: &Arc<Platform>, request: Request) -> Result
     Response::json(&json!({"data": shown, "next_cursor": next}))
 }
 
-fn chunk(chunk: &StoredChunk) -> Value {
+fn chunk(StoredChunk { id, number, chunk }: &StoredChunk) -> Value {
     json!({
-        "id": chunk.id, "index": chunk.number, "start": chunk.place.map(|place| place.0),
+        "id": id, "index": number, "start": chunk.place.map(|place| place.0),
         "end": chunk.place.map(|place| place.1), "page": chunk.page, "headings": chunk.headings,
-        "text": chunk.content, "token_estimate": chunk.content.chars().count().div_ceil(4), "tags": chunk.tags,
+        "text": chunk.content, "token_estimate": prompt::tokens(&chunk.content), "tags": chunk.tags,
     })
 }
 

@@ -1,14 +1,14 @@
 //! The partitions that are open: what queries find under a label, as of the last change in the database.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::{Map, Value};
 use tokio::sync::RwLock;
 
 use crate::embedding::from_blob;
-use crate::records::Pipeline;
-use crate::search::{Chunk, Document, Partition, context};
+use crate::records::{self, Pipeline};
+use crate::search::{Chunk, Document, Partition};
 use crate::store::{Searchable, Store, StoreError, StoredChunk};
 
 /// The partitions that are open, by pipeline, generation and label.
@@ -102,8 +102,8 @@ impl Index {
     /// Takes out what is gone, and reads what is new or changed.
     async fn refresh(&mut self, store: &Store, pipeline: &Pipeline, label: &str) -> Result<(), StoreError> {
         let now = store.searchable(&pipeline.id, label).await?;
-        let gone: Vec<String> =
-            self.documents.keys().filter(|id| !now.iter().any(|new| new.id == **id)).cloned().collect();
+        let ids: HashSet<&str> = now.iter().map(|document| document.id.as_str()).collect();
+        let gone: Vec<String> = self.documents.keys().filter(|id| !ids.contains(id.as_str())).cloned().collect();
         gone.iter().for_each(|id| self.remove(id));
         for document in now {
             let known = self.documents.get(&document.id);
@@ -124,13 +124,13 @@ impl Index {
 
     fn put(&mut self, pipeline: &Pipeline, document: Searchable, stored: Vec<StoredChunk>) -> Result<(), StoreError> {
         self.remove(&document.id);
-        let with_header = pipeline.options.chunk_header.unwrap_or(true);
         let ids = stored.iter().map(|chunk| chunk.id.clone()).collect();
         let mut chunks = Vec::with_capacity(stored.len());
-        for chunk in stored {
+        for StoredChunk { id, number, chunk } in stored {
+            let context = pipeline.context(&document.title, &chunk.headings);
             let shown = Shown { place: chunk.place, page: chunk.page, tags: chunk.tags.clone() };
-            self.chunks.insert(chunk.id.clone(), shown);
-            chunks.push(searched(chunk, &document.title, with_header)?);
+            chunks.push(searched(id.clone(), number, context, chunk)?);
+            self.chunks.insert(id, shown);
         }
         let put = Document { id: document.id.clone(), metadata: document.metadata.clone(), chunks };
         self.partition.put(put).map_err(|error| StoreError::Damaged(error.to_string()))?;
@@ -140,15 +140,14 @@ impl Index {
     }
 }
 
-fn searched(chunk: StoredChunk, title: &str, with_header: bool) -> Result<Chunk, StoreError> {
+fn searched(id: String, number: i64, context: String, chunk: records::Chunk) -> Result<Chunk, StoreError> {
     let vector = from_blob(&chunk.vector).ok_or_else(|| StoreError::Damaged("a vector cannot be read".into()))?;
-    let headings = chunk.headings.iter().map(String::as_str);
     let byte = |at: i64| usize::try_from(at).unwrap_or(0);
     Ok(Chunk {
-        index: u32::try_from(chunk.number).unwrap_or(u32::MAX),
+        id,
+        index: u32::try_from(number).unwrap_or(u32::MAX),
         span: chunk.bytes.map(|(first, last)| byte(first)..byte(last)),
-        context: if with_header { context(title, headings) } else { String::new() },
-        id: chunk.id,
+        context,
         text: chunk.content,
         vector,
     })

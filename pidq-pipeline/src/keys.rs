@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use pidq_http::auth::Moment;
-use pidq_http::{Principal, PrincipalKind, Problem, Request, Response, StatusCode};
+use pidq_http::{Principal, PrincipalKind, Problem, Request, Response, Secret, StatusCode};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
 
-use crate::platform::{Platform, SCOPES, TENANT};
+use crate::license::DAY;
+use crate::platform::{LONGEST_PAGE, PAGE, Platform, SCOPES, TENANT};
 use crate::problems::{stored, validation};
 use crate::store::Store;
 
@@ -102,7 +102,7 @@ pub(crate) async fn authenticate(store: &Store, id: &str, secret: &str) -> Resul
     let wrong = || Problem::invalid_token("The API key is not known, or no longer good.");
     let Some((key, known)) = store.key(id).await.map_err(stored)? else { return Err(wrong()) };
     let expired = key.expires_at.is_some_and(|moment| moment <= Moment::now().0);
-    if expired || !same(&known, &fingerprint(secret)) {
+    if expired || !Secret::new(secret).is(&known) {
         return Err(wrong());
     }
     let mut principal = Principal::new(PrincipalKind::Key, TENANT, format!("key:{id}"));
@@ -131,7 +131,6 @@ struct Wanted {
 pub(crate) async fn create(platform: &Arc<Platform>, mut request: Request) -> Result<Response, Problem> {
     let wanted: Wanted = request.object().await?;
     check(&wanted)?;
-    let day = 24 * 60 * 60 * 1000;
     let now = Moment::now().0;
     let key = ApiKey {
         id: pidq_http::uuid_v7(),
@@ -139,10 +138,10 @@ pub(crate) async fn create(platform: &Arc<Platform>, mut request: Request) -> Re
         scopes: wanted.scopes,
         pipelines: wanted.pipelines,
         created_at: now,
-        expires_at: wanted.expires_in_days.map(|days| now + i64::from(days) * day),
+        expires_at: wanted.expires_in_days.map(|days| now + i64::from(days) * DAY * 1000),
     };
-    let secret = pidq_http::Secret::random().map_err(|_| Problem::internal())?;
-    platform.store.add_key(&key, &fingerprint(secret.expose())).await.map_err(stored)?;
+    let secret = Secret::random().map_err(|_| Problem::internal())?;
+    platform.store.add_key(&key, &secret.fingerprint()).await.map_err(stored)?;
     let mut shown = key.show();
     shown["key"] = format!("{PREFIX}{}_{}", key.id, secret.expose()).into();
     Ok(Response::json(&shown)?.created(format!("/api/keys/{}", key.id)))
@@ -161,7 +160,7 @@ fn check(wanted: &Wanted) -> Result<(), Problem> {
 
 /// `GET /api/keys`.
 pub(crate) async fn list(platform: &Arc<Platform>, request: Request) -> Result<Response, Problem> {
-    let page = platform.cursors.page(&request, "keys", 50, 200)?;
+    let page = platform.cursors.page(&request, "keys", PAGE, LONGEST_PAGE)?;
     let after = page.after.unwrap_or_default();
     let keys = platform.store.keys(&after, page.limit + 1).await.map_err(stored)?;
     let next = (keys.len() > page.limit).then(|| platform.cursors.seal("keys", &keys[page.limit - 1].id));
@@ -175,14 +174,4 @@ pub(crate) async fn delete(platform: &Arc<Platform>, request: Request) -> Result
         true => Ok(Response::empty(StatusCode::NO_CONTENT)),
         false => Err(Problem::not_found("key-not-found").detail("There is no such key.")),
     }
-}
-
-/// What is stored of a random secret. A fast hash is enough: nobody guesses 256 bits.
-fn fingerprint(secret: &str) -> String {
-    Sha256::digest(secret).iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// Compares fingerprints. They are hashes, so that the time tells nothing of the secret.
-fn same(left: &str, right: &str) -> bool {
-    left.len() == right.len() && left.bytes().zip(right.bytes()).fold(0, |differ, (a, b)| differ | (a ^ b)) == 0
 }

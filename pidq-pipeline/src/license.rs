@@ -7,6 +7,7 @@ use std::fmt;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use data_encoding::BASE32_NOPAD;
 use pidq_http::auth::Moment;
 use ring::signature::{ED25519, Ed25519KeyPair, KeyPair, UnparsedPublicKey};
 use serde::{Deserialize, Serialize};
@@ -19,7 +20,7 @@ const PRODUCT: &str = "pidq-pipeline";
 /// How long before its end somebody is told.
 const SOON: i64 = 30 * DAY;
 /// Seconds of a day.
-const DAY: i64 = 24 * 60 * 60;
+pub const DAY: i64 = 24 * 60 * 60;
 
 /// What a licence says.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
@@ -60,6 +61,36 @@ pub struct Allowance {
     pub documents: Option<u64>,
     /// Questions answered in a day.
     pub queries_per_day: Option<u64>,
+}
+
+impl Licence {
+    /// Until when everything still works, in seconds since 1970.
+    pub fn grace_ends(&self) -> i64 {
+        self.exp.saturating_add(i64::from(self.grace_days) * DAY)
+    }
+}
+
+/// What was given to an installation, with its signature checked.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Given {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// What is no licence, or what nobody who is trusted signed.
+    Invalid(&'static str),
+    /// A licence.
+    Signed(Licence),
+}
+
+impl Given {
+    /// Where an installation with it stands.
+    pub fn stands(&self, system: &str, now: Moment) -> State {
+        match self {
+            Given::Nothing => State::Missing,
+            Given::Invalid(why) => State::Invalid(why),
+            Given::Signed(licence) => stands(licence.clone(), system, now.seconds()),
+        }
+    }
 }
 
 /// Where an installation stands.
@@ -113,17 +144,9 @@ impl State {
 /// The name of an installation for whoever gives licences: `PIDQ-` and four times four letters and digits.
 pub fn system_id(installation: &str) -> String {
     let digest = Sha256::digest(format!("{installation}{PRODUCT}"));
-    let letters = base32(&digest[..10]);
+    let letters = BASE32_NOPAD.encode(&digest[..10]);
     let groups: Vec<&str> = letters.as_bytes().chunks(4).filter_map(|group| std::str::from_utf8(group).ok()).collect();
     format!("PIDQ-{}", groups.join("-"))
-}
-
-/// RFC 4648 base 32 of a multiple of five bytes.
-fn base32(bytes: &[u8]) -> String {
-    const LETTERS: &[u8; 32] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
-    let bits = |chunk: &[u8]| chunk.iter().fold(0u64, |bits, byte| bits << 8 | u64::from(*byte));
-    let letters = |bits: u64| (0..8).rev().map(move |at| char::from(LETTERS[(bits >> (5 * at) & 31) as usize]));
-    bytes.chunks_exact(5).flat_map(|chunk| letters(bits(chunk))).collect()
 }
 
 /// The keys that are trusted.
@@ -148,16 +171,21 @@ impl Trust {
 
     /// Where an installation with some licences stands: the newest that is signed counts.
     pub fn judge<'l>(&self, licences: impl IntoIterator<Item = &'l str>, system: &str, now: Moment) -> State {
-        let mut newest: Option<Licence> = None;
-        let mut state = State::Missing;
+        self.newest(licences).stands(system, now)
+    }
+
+    /// The newest licence that is signed; what is wrong, if none is.
+    pub fn newest<'l>(&self, licences: impl IntoIterator<Item = &'l str>) -> Given {
+        let mut given = Given::Nothing;
         for licence in licences {
-            match self.open(licence) {
-                Ok(licence) if newest.as_ref().is_none_or(|known| known.iat <= licence.iat) => newest = Some(licence),
-                Ok(_) => {}
-                Err(why) => state = State::Invalid(why),
+            match (self.open(licence), &given) {
+                (Ok(licence), Given::Signed(known)) if licence.iat < known.iat => {}
+                (Ok(licence), _) => given = Given::Signed(licence),
+                (Err(_), Given::Signed(_)) => {}
+                (Err(why), _) => given = Given::Invalid(why),
             }
         }
-        newest.map_or(state, |licence| stands(licence, system, now.seconds()))
+        given
     }
 
     /// What a licence says, if somebody who is trusted signed it.
@@ -178,12 +206,11 @@ impl Trust {
 }
 
 fn stands(licence: Licence, system: &str, now: i64) -> State {
-    let grace = i64::from(licence.grace_days) * DAY;
     if licence.sys != system {
         State::WrongSystem(licence)
     } else if now < licence.nbf {
         State::Invalid("it does not hold yet")
-    } else if now >= licence.exp.saturating_add(grace) {
+    } else if now >= licence.grace_ends() {
         State::Expired(licence)
     } else if now >= licence.exp {
         State::Grace(licence)

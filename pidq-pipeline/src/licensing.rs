@@ -1,10 +1,10 @@
 //! What a licence means here: `GET /api/license`, and what is refused without one.
 
 use pidq_http::auth::Moment;
-use pidq_http::{Problem, Response, Secret, StatusCode};
+use pidq_http::{Problem, Response, StatusCode};
 use serde_json::{Value, json};
 
-use crate::license::{Licence, State, Trust, system_id};
+use crate::license::{Allowance, Given, Licence, State};
 use crate::platform::Platform;
 use crate::problems::stored;
 
@@ -20,60 +20,49 @@ pub enum Mode {
     Enforce,
 }
 
-/// The licence of this installation, as far as the settings tell.
+/// The licence of this installation.
 #[derive(Default)]
 pub struct Licensing {
     /// What follows.
     pub mode: Mode,
-    /// Who may give licences.
-    pub trust: Trust,
     /// What was given.
-    pub licence: Option<Secret>,
+    pub given: Given,
     /// The name of the installation.
     pub system_id: String,
 }
 
 impl Licensing {
-    /// The same for an installation.
-    pub fn of_installation(self, installation: &str) -> Licensing {
-        Licensing { system_id: system_id(installation), ..self }
-    }
-
     /// Where the installation stands now.
     pub fn state(&self) -> State {
-        self.trust.judge(self.licence.iter().map(Secret::expose), &self.system_id, Moment::now())
+        self.given.stands(&self.system_id, Moment::now())
     }
 
-    /// 402 where a licence is needed and there is none.
-    pub(crate) fn admit(&self) -> Result<(), Problem> {
-        if self.mode != Mode::Enforce || self.state().is_good() {
+    /// 402 where a licence is needed and there is none; else how much it allows.
+    pub(crate) fn admit(&self) -> Result<Allowance, Problem> {
+        if self.mode != Mode::Enforce {
+            return Ok(Allowance::default());
+        }
+        let state = self.state();
+        match state.licence().filter(|_| state.is_good()) {
+            Some(licence) => Ok(licence.limits),
+            None => {
+                let detail = format!(
+                    "This needs a licence, and the one here is {}. Get one for the system {} and set PIDQ_APP_LICENSE.",
+                    state.word(),
+                    self.system_id
+                );
+                Err(self.refusal("license-required", &detail))
+            }
+        }
+    }
+
+    /// 402 where a licence allows no more than there is.
+    pub(crate) fn admit_more(&self, what: &str, limit: u64, there: u64) -> Result<(), Problem> {
+        if there < limit {
             return Ok(());
         }
-        let detail = format!(
-            "This needs a licence, and the one here is {}. Get one for the system {} and set PIDQ_APP_LICENSE.",
-            self.state().word(),
-            self.system_id
-        );
-        Err(self.refusal("license-required", &detail))
-    }
-
-    /// 402 where a licence allows no more.
-    pub(crate) fn admit_more(&self, what: &str, there: u64) -> Result<(), Problem> {
-        self.admit()?;
-        let state = self.state();
-        let limits = state.licence().filter(|_| self.mode == Mode::Enforce).map(|licence| licence.limits);
-        let limit = limits.and_then(|limits| match what {
-            "pipelines" => limits.pipelines,
-            "documents" => limits.documents,
-            _ => limits.queries_per_day,
-        });
-        match limit {
-            Some(limit) if there >= limit => {
-                let detail = format!("The licence allows {limit} {what}, and there are {there}.");
-                Err(self.refusal("license-limit", &detail).with("limit", limit))
-            }
-            _ => Ok(()),
-        }
+        let detail = format!("The licence allows {limit} {what}, and there are {there}.");
+        Err(self.refusal("license-limit", &detail).with("limit", limit))
     }
 
     fn refusal(&self, code: &'static str, detail: &str) -> Problem {
@@ -83,7 +72,8 @@ impl Licensing {
 
 /// `GET /api/license`.
 pub(crate) async fn show(platform: &Platform) -> Result<Response, Problem> {
-    let (pipelines, documents) = platform.store.totals().await.map_err(stored)?;
+    let pipelines = platform.store.count_pipelines().await.map_err(stored)?;
+    let documents = platform.store.count_documents().await.map_err(stored)?;
     let licensing = &platform.licensing;
     let state = licensing.state();
     let mut shown = json!({
@@ -102,11 +92,10 @@ pub(crate) async fn show(platform: &Platform) -> Result<Response, Problem> {
 
 fn fill(shown: &mut Value, licence: &Licence) {
     let moment = |seconds: i64| Value::from(Moment(seconds.saturating_mul(1000)).to_rfc3339());
-    let grace = i64::from(licence.grace_days) * 24 * 60 * 60;
     shown["plan"] = licence.plan.as_str().into();
     shown["organisation"] = licence.org.as_str().into();
     shown["expires_at"] = moment(licence.exp);
-    shown["grace_ends_at"] = moment(licence.exp.saturating_add(grace));
+    shown["grace_ends_at"] = moment(licence.grace_ends());
     shown["limits"] = serde_json::to_value(licence.limits).unwrap_or_default();
     shown["features"] = licence.features.clone().into();
 }

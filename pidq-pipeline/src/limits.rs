@@ -3,14 +3,16 @@
 use pidq_http::{Problem, Response};
 use serde_json::json;
 
-use crate::platform::Platform;
+use crate::documents::METADATA;
+use crate::pipelines::LABELS;
+use crate::platform::{LONGEST_PAGE, Platform};
 
 pub(crate) fn show(platform: &Platform) -> Result<Response, Problem> {
     Response::json(&json!({
         "upload_bytes": platform.limits.upload,
         "pipelines": platform.limits.pipelines,
-        "classifications": 64,
-        "metadata_bytes": 16 << 10,
-        "page": 200,
+        "classifications": LABELS,
+        "metadata_bytes": METADATA,
+        "page": LONGEST_PAGE,
     }))
 }

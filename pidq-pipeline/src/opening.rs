@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use pidq_http::auth::{GrantType, Identities, IdentityError, IdentityOptions, Moment, NewClient};
 use pidq_http::database::{Database, DatabaseError};
-use pidq_http::{App, Cursors, Floor, SettingError, Settings};
+use pidq_http::{App, Cursors, Floor, Secret, SettingError, Settings, Work};
 
 use crate::egress::{BackEnd, Guard, Policy};
 use crate::extract::{self, Isolation};
 use crate::indexes::Indexes;
-use crate::license::Trust;
+use crate::license::{Trust, system_id as system_id_of};
 use crate::licensing::{Licensing, Mode};
 use crate::llm::{Client, Patience};
 use crate::models::Models;
@@ -77,6 +77,9 @@ impl From<std::io::Error> for OpenError {
     }
 }
 
+/// Searches that wait for a thread.
+const SEARCHES: usize = 64;
+
 /// Below this a busy database would take jobs from workers that live.
 const SHORTEST_HOLD: Duration = Duration::from_secs(1);
 
@@ -92,7 +95,7 @@ pub async fn open(settings: &Settings) -> Result<App<Platform>, OpenError> {
     let identities = master(settings, &database).await?;
     let store = Store::open(database).await?;
     let platform = Platform {
-        licensing: licensing(settings)?.of_installation(&store.installation().await?),
+        licensing: licensing(settings, &store.installation().await?)?,
         identities,
         store,
         cursors: cursors(settings)?,
@@ -104,6 +107,7 @@ pub async fn open(settings: &Settings) -> Result<App<Platform>, OpenError> {
         hold: settings.duration("PIDQ_WORKER_HOLD")?.max(SHORTEST_HOLD),
         indexes: Indexes::default(),
         llm: llm(settings)?,
+        work: Work::new(Work::usual_threads(), SEARCHES),
         models: Models::new(settings.path("PIDQ_MODELS")?),
         extraction: extract::Options::of_this_machine(),
         isolation: reader(settings)?,
@@ -125,7 +129,7 @@ pub async fn system_id(
 ) -> Result<String, OpenError> {
     let settings = Settings::read(TABLES, arguments, environment)?;
     let store = Store::open(database(&settings).await?).await?;
-    Ok(crate::license::system_id(&store.installation().await?))
+    Ok(system_id_of(&store.installation().await?))
 }
 
 /// The database that the settings name.
@@ -193,7 +197,7 @@ fn reader(settings: &Settings) -> Result<Isolation, SettingError> {
     }
 }
 
-fn licensing(settings: &Settings) -> Result<Licensing, SettingError> {
+fn licensing(settings: &Settings, installation: &str) -> Result<Licensing, SettingError> {
     let keys: Vec<String> = settings.list("PIDQ_LICENSE_PUBLIC_KEYS")?;
     let trust = Trust::read(&keys).map_err(|bad| settings.wrong("PIDQ_LICENSE_PUBLIC_KEYS", &bad.to_string()))?;
     let mode = match settings.text("PIDQ_LICENSE_MODE")? {
@@ -201,7 +205,12 @@ fn licensing(settings: &Settings) -> Result<Licensing, SettingError> {
         "enforce" => Mode::Enforce,
         _ => Mode::Report,
     };
-    Ok(Licensing { mode, trust, licence: settings.secret("PIDQ_APP_LICENSE")?, ..Licensing::default() })
+    let licence = settings.secret("PIDQ_APP_LICENSE")?;
+    Ok(Licensing {
+        mode,
+        given: trust.newest(licence.iter().map(Secret::expose)),
+        system_id: system_id_of(installation),
+    })
 }
 
 fn cursors(settings: &Settings) -> Result<Cursors, SettingError> {

@@ -10,14 +10,14 @@ use crate::catalogue;
 use crate::egress::AllowList;
 use crate::keys::{self, ApiKey, Verb};
 use crate::models::Models;
-use crate::platform::Platform;
+use crate::platform::{LONGEST_PAGE, PAGE, Platform};
 use crate::problems::{refused, stored, unprocessable, validation};
 use crate::records::{Options, Pipeline};
 use crate::splitter;
 use crate::store::NewPipeline;
 
 /// The most labels of a pipeline.
-const LABELS: usize = 64;
+pub(crate) const LABELS: usize = 64;
 
 /// What a pipeline is made of.
 #[derive(Deserialize)]
@@ -38,8 +38,11 @@ pub(crate) async fn create(platform: &Arc<Platform>, mut request: Request) -> Re
         return Err(forbidden("This key reaches some pipelines only, and makes no new ones."));
     }
     let new = new_pipeline(&platform.models, body)?;
-    let (pipelines, _) = platform.store.totals().await.map_err(stored)?;
-    platform.licensing.admit_more("pipelines", pipelines)?;
+    let allowance = platform.licensing.admit()?;
+    let pipelines = platform.store.count_pipelines().await.map_err(stored)?;
+    if let Some(limit) = allowance.pipelines {
+        platform.licensing.admit_more("pipelines", limit, pipelines)?;
+    }
     if pipelines >= platform.limits.pipelines {
         let detail = format!("There are {pipelines} pipelines, and that is the most.");
         return Err(Problem::new(StatusCode::CONFLICT, "too-many-pipelines").detail(detail));
@@ -161,7 +164,7 @@ fn text_splitter(given: &Value) -> Result<(String, Map<String, Value>), Problem>
 /// `GET /api/pipelines`.
 pub(crate) async fn list(platform: &Arc<Platform>, request: Request) -> Result<Response, Problem> {
     let key = keys::of(&request)?;
-    let page = platform.cursors.page(&request, "pipelines", 50, 200)?;
+    let page = platform.cursors.page(&request, "pipelines", PAGE, LONGEST_PAGE)?;
     let query = request.query()?;
     let name = query.one("name")?;
     let mut shown = Vec::new();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pidq_http::auth::Identities;
-use pidq_http::{Cursors, Fut, Head, Principal, PrincipalKind, Problem, oauth};
+use pidq_http::{Cursors, Fut, Head, Principal, PrincipalKind, Problem, Work, oauth};
 
 use tokio::sync::Notify;
 
@@ -34,6 +34,8 @@ pub struct Platform {
     pub hold: Duration,
     /// The partitions that are open.
     pub indexes: Indexes,
+    /// The threads that search.
+    pub work: Work,
     /// The embedding models that are open.
     pub models: Models,
     /// Asks language models.
@@ -68,6 +70,10 @@ pub struct Limits {
     /// Pipelines.
     pub pipelines: u64,
 }
+
+/// The rows of a page of a list: if nobody says, and at most.
+pub(crate) const PAGE: usize = 50;
+pub(crate) const LONGEST_PAGE: usize = 200;
 
 /// All scopes of the platform.
 pub const SCOPES: &[&str] =

@@ -33,7 +33,8 @@ pub(crate) struct Asked {
     filter: Option<Value>,
 }
 
-const MEMBERS: &[&str] = &["query", "classification", "top_k", "mode", "min_score", "filter"];
+/// The members of a search; a query has them too.
+pub(crate) const MEMBERS: &[&str] = &["query", "classification", "top_k", "mode", "min_score", "filter"];
 
 /// A question that was understood.
 pub(crate) struct Wanted {
@@ -53,7 +54,7 @@ pub(crate) async fn search(platform: &Arc<Platform>, mut request: Request) -> Re
     let wanted = understood(&pipeline, body)?;
     must(&key, &pipeline, &wanted.classification, Verb::Query)?;
     let (query, classification) = (wanted.query.clone(), wanted.classification.clone());
-    let found = find(platform, &pipeline, wanted).await?;
+    let found = find(platform, &request.principal()?.key(), &pipeline, wanted).await?;
     let results: Vec<_> = found.passages.iter().map(Passage::show).collect();
     Response::json(&json!({
         "pipeline_id": pipeline.id, "classification": classification, "query": query, "results": results,
@@ -118,19 +119,20 @@ impl Passage {
     }
 }
 
-/// Searches the partition of a label.
-pub(crate) async fn find(platform: &Arc<Platform>, pipeline: &Pipeline, wanted: Wanted) -> Result<Found, Problem> {
+/// Searches the partition of a label for somebody, on the threads for such work.
+pub(crate) async fn find(
+    platform: &Arc<Platform>,
+    who: &str,
+    pipeline: &Pipeline,
+    wanted: Wanted,
+) -> Result<Found, Problem> {
     let shared: Shared =
         platform.indexes.of(&platform.store, pipeline, &wanted.classification).await.map_err(stored)?;
     let model = platform.models.open(&pipeline.embedding_model).map_err(|error| unembedded(&error))?;
     let weight = embedding::find(&pipeline.embedding_model).map_or(1.0, |model| model.weight);
     let index = shared.read_owned().await;
-    let searched = tokio::task::spawn_blocking(move || search_in(&index, &*model, weight, &wanted));
-    let found = searched.await.map_err(|error| {
-        tracing::error!(%error, "a search gave up");
-        Problem::internal()
-    })?;
-    found.map_err(|error| unembedded(&error))
+    let search = move || search_in(&index, &*model, weight, &wanted);
+    platform.work.run_for(who, || {}, search).await?.value.map_err(|error| unembedded(&error))
 }
 
 fn search_in(index: &Index, model: &dyn Embedder, weight: f64, wanted: &Wanted) -> Result<Found, embedding::Error> {

@@ -4,6 +4,8 @@ use pidq_http::auth::Moment;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use crate::search::context;
+
 /// A collection of documents with its configuration.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pipeline {
@@ -203,7 +205,39 @@ pub struct Failure {
     pub attempt: i64,
 }
 
+/// A chunk of a document, as it is stored.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Chunk {
+    /// Where it begins and ends, in characters; nothing if it is made of parts from all over the text.
+    pub place: Option<(i64, i64)>,
+    /// The same in bytes.
+    pub bytes: Option<(i64, i64)>,
+    /// The page that it begins on, from 1.
+    pub page: Option<i64>,
+    /// The headings that it stands under, outermost first.
+    pub headings: Vec<String>,
+    /// What it says.
+    pub content: String,
+    /// The tags in it.
+    pub tags: Vec<String>,
+    /// What it means, as little-endian numbers of four bytes.
+    pub vector: Vec<u8>,
+}
+
 impl Pipeline {
+    /// Whether title and headings are searched with the text of a chunk.
+    pub fn has_chunk_header(&self) -> bool {
+        self.options.chunk_header.unwrap_or(true)
+    }
+
+    /// What is searched with the text of a chunk: title and headings, or nothing.
+    pub fn context(&self, title: &str, headings: &[String]) -> String {
+        if !self.has_chunk_header() {
+            return String::new();
+        }
+        context(title, headings.iter().map(String::as_str))
+    }
+
     /// The validator of its state.
     pub fn etag(&self) -> String {
         format!("{}-{}", self.id, self.revision)
@@ -217,7 +251,7 @@ impl Pipeline {
             "text_splitter": self.text_splitter, "text_splitter_params": self.splitter_parameters,
             "classifications": classifications,
             "description": self.options.description, "metadata": self.options.metadata,
-            "retrieval": self.options.retrieval, "chunk_header": self.options.chunk_header.unwrap_or(true),
+            "retrieval": self.options.retrieval, "chunk_header": self.has_chunk_header(),
             "policies": self.options.policies,
             "status": self.status.word(), "document_counts": counts.show(),
             "created_at": rfc3339(self.created_at), "updated_at": rfc3339(self.updated_at), "revision": self.revision,

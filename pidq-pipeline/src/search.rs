@@ -56,8 +56,13 @@ pub struct Chunk {
 impl Chunk {
     /// What the chunk is found by, and what its vector is made from.
     pub fn indexed(&self) -> String {
-        if self.context.is_empty() { self.text.clone() } else { format!("{}\n{}", self.context, self.text) }
+        indexed(&self.context, &self.text)
     }
+}
+
+/// A text with what stands above it.
+pub fn indexed(context: &str, text: &str) -> String {
+    if context.is_empty() { text.to_owned() } else { format!("{context}\n{text}") }
 }
 
 /// The title of a document and the headings above a chunk as one line.

@@ -1,15 +1,9 @@
 //! The settings of the platform, one row each. Those of the floor below come with them.
 
-use pidq_http::{Kind, Setting};
-
-macro_rules! rows {
-    ($($env:literal, $chart:literal, $kind:expr, $default:expr, $secret:literal, $summary:literal;)*) => {
-        &[$(Setting { env: $env, chart: $chart, default: $default, kind: $kind, secret: $secret, summary: $summary }),*]
-    };
-}
+use pidq_http::{Kind, Setting, settings};
 
 /// What an administrator decides about the document platform.
-pub const SETTINGS: &[Setting] = rows![
+pub const SETTINGS: &[Setting] = settings![
     "PIDQ_LISTEN", "config.listen", Kind::List, Some("127.0.0.1:8000"), false, "Addresses to listen on.";
     "PIDQ_DATA_DIR", "config.data", Kind::Path, Some("data"), false, "Where the database is kept if no other is named.";
     "PIDQ_DATABASE_URL", "config.database.url", Kind::Text, None, true, "`postgres://…` or `sqlite:FILE`: all that survives; else `pipeline.db` in the data directory.";

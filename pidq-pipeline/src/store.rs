@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 pub use documents::{Change, Listed, NewDocument};
-pub use jobs::{Job, JobKind, NewChunk, ReadDocument};
+pub use jobs::{Job, JobKind, ReadDocument};
 pub use partitions::{Searchable, StoredChunk};
 pub use pipelines::NewPipeline;
 

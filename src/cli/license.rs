@@ -6,13 +6,12 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use pidq_http::auth::Moment;
 use pidq_http::{Secret, uuid_v7};
-use pidq_pipeline::license::{Allowance, Issuer, Licence, State, Trust};
+use pidq_pipeline::license::{Allowance, DAY, Issuer, Licence, State, Trust};
 
 use super::failure::{Failure, Result, Status};
 
 /// Where the secret key is looked for.
 const KEY: &str = "PIDQ_LICENSE_KEY";
-const DAY: i64 = 24 * 60 * 60;
 
 #[derive(Subcommand)]
 pub enum Command {

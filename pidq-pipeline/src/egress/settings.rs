@@ -1,35 +1,14 @@
 //! What an administrator decides about addresses of callers: the rows, and the policy that they make.
 
-use pidq_http::{Kind, Setting, SettingError, Settings};
+use pidq_http::{Kind, Setting, SettingError, Settings, settings};
 
 use super::{AllowList, BackEnd, Level, Policy, Reach};
 
 /// What an administrator decides about the addresses that callers name.
-pub const SETTINGS: &[Setting] = &[
-    Setting {
-        env: "PIDQ_LLM_ALLOW",
-        chart: "config.llm.allow",
-        default: None,
-        kind: Kind::List,
-        secret: false,
-        summary: "Addresses of LLMs that callers may name, each with all below it; nothing else is called then.",
-    },
-    Setting {
-        env: "PIDQ_LLM_EGRESS",
-        chart: "config.llm.egress",
-        default: None,
-        kind: Kind::OneOf(&["public", "private", "local"]),
-        secret: false,
-        summary: "Without a list: how near an LLM may be. `private`, or `local` while the server listens on loopback.",
-    },
-    Setting {
-        env: "PIDQ_LLM_CA",
-        chart: "config.llm.ca",
-        default: None,
-        kind: Kind::Path,
-        secret: false,
-        summary: "Certificates (PEM) of authorities to trust beside the public ones.",
-    },
+pub const SETTINGS: &[Setting] = settings![
+    "PIDQ_LLM_ALLOW", "config.llm.allow", Kind::List, None, false, "Addresses of LLMs that callers may name, each with all below it; nothing else is called then.";
+    "PIDQ_LLM_EGRESS", "config.llm.egress", Kind::OneOf(&["public", "private", "local"]), None, false, "Without a list: how near an LLM may be. `private`, or `local` while the server listens on loopback.";
+    "PIDQ_LLM_CA", "config.llm.ca", Kind::Path, None, false, "Certificates (PEM) of authorities to trust beside the public ones.";
 ];
 
 impl Policy {

@@ -6,10 +6,10 @@ use crate::analyser::tags;
 use crate::embedding::{self, Embedder, to_blob};
 use crate::extract::{self, CodePoints, Extracted, Markup, Upload};
 use crate::platform::Platform;
-use crate::records::{Document, Pipeline, Progress, Status};
-use crate::search::context;
+use crate::records::{self, Document, Pipeline, Progress, Status};
+use crate::search::indexed;
 use crate::splitter::{self, Chunk, Refusal};
-use crate::store::{Job, NewChunk, ReadDocument, StoreError};
+use crate::store::{Job, ReadDocument, StoreError};
 
 /// Chunks that get their vectors between two reports.
 const BATCH: usize = 256;
@@ -51,7 +51,7 @@ impl Reading {
         let (pipeline, document) = self.wanted().await?;
         let extracted = self.parse(&pipeline, &document).await?;
         let model = self.model(&pipeline)?;
-        let chunks = self.split(&pipeline, &extracted, model.clone()).await?;
+        let (extracted, chunks) = self.split(&pipeline, extracted, model.clone()).await?;
         let chunks = self.embed(&pipeline, &document, &extracted, chunks, model).await?;
         self.index(&pipeline, extracted, chunks).await
     }
@@ -108,18 +108,19 @@ impl Reading {
     async fn split(
         &mut self,
         pipeline: &Pipeline,
-        extracted: &Extracted,
+        extracted: Extracted,
         model: Arc<dyn Embedder>,
-    ) -> Result<Vec<Piece>, Fault> {
+    ) -> Result<(Extracted, Vec<Piece>), Fault> {
         self.report(Status::Splitting, 0, None).await?;
         let (name, parameters) = (pipeline.text_splitter.clone(), pipeline.splitter_parameters.clone());
-        let text = extracted.text.clone();
-        let pieces = blocking(move || {
+        // The text moves to the thread that splits it, and back: it may be long.
+        let split = blocking(move || {
             let splitter = splitter::find(&name).ok_or_else(|| Refusal::of("text_splitter", "there is none"))?;
-            let chunks = splitter.build(&parameters)?.split(&text, &|texts| vectors(&*model, texts))?;
-            Ok::<_, Refusal>(chunks.iter().filter_map(|chunk| Piece::of(chunk, &text)).collect::<Vec<_>>())
+            let chunks = splitter.build(&parameters)?.split(&extracted.text, &|texts| vectors(&*model, texts))?;
+            let pieces: Vec<_> = chunks.iter().filter_map(|chunk| Piece::of(chunk, &extracted.text)).collect();
+            Ok::<_, Refusal>((extracted, pieces))
         });
-        let pieces = pieces.await?.map_err(|refusal| {
+        let (extracted, pieces) = split.await?.map_err(|refusal| {
             failed(Status::Splitting, "corrupt-document", format!("The text cannot be split: {refusal}."))
         })?;
         match pieces.len() {
@@ -131,7 +132,7 @@ impl Reading {
                     "The document makes {many} chunks; {MOST_CHUNKS} are the most. Split it, or take larger chunks."
                 ),
             )),
-            _ => Ok(pieces),
+            _ => Ok((extracted, pieces)),
         }
     }
 
@@ -142,15 +143,14 @@ impl Reading {
         extracted: &Extracted,
         pieces: Vec<Piece>,
         model: Arc<dyn Embedder>,
-    ) -> Result<Vec<NewChunk>, Fault> {
+    ) -> Result<Vec<records::Chunk>, Fault> {
         let title = extracted.title.clone().unwrap_or_else(|| document.filename.clone());
-        let with_header = pipeline.options.chunk_header.unwrap_or(true);
         let places = CodePoints::of(&extracted.text);
         let total = pieces.len();
         let mut chunks = Vec::with_capacity(total);
         for batch in pieces.chunks(BATCH) {
             self.report(Status::Embedding, chunks.len(), Some(total)).await?;
-            let texts: Vec<String> = batch.iter().map(|piece| piece.indexed(&title, with_header)).collect();
+            let texts: Vec<String> = batch.iter().map(|piece| piece.indexed(pipeline, &title)).collect();
             let model = model.clone();
             let vectors = blocking(move || model.embed(&texts)).await?.map_err(|error| unembedded(&error))?;
             for (piece, vector) in batch.iter().zip(vectors) {
@@ -160,7 +160,12 @@ impl Reading {
         Ok(chunks)
     }
 
-    async fn index(&mut self, pipeline: &Pipeline, extracted: Extracted, chunks: Vec<NewChunk>) -> Result<(), Fault> {
+    async fn index(
+        &mut self,
+        pipeline: &Pipeline,
+        extracted: Extracted,
+        chunks: Vec<records::Chunk>,
+    ) -> Result<(), Fault> {
         let total = chunks.len();
         self.report(Status::Indexing, 0, Some(total)).await?;
         self.progress.done = total as i64;
@@ -202,16 +207,13 @@ impl Piece {
     }
 
     /// What the vector is made from.
-    fn indexed(&self, title: &str, with_header: bool) -> String {
-        if !with_header {
-            return self.text.clone();
-        }
-        format!("{}\n{}", context(title, self.headings.iter().map(String::as_str)), self.text)
+    fn indexed(&self, pipeline: &Pipeline, title: &str) -> String {
+        indexed(&pipeline.context(title, &self.headings), &self.text)
     }
 
-    fn stored(&self, extracted: &Extracted, places: &CodePoints<'_>, vector: &[f32]) -> NewChunk {
+    fn stored(&self, extracted: &Extracted, places: &CodePoints<'_>, vector: &[f32]) -> records::Chunk {
         let place = |byte: usize| places.before(byte) as i64;
-        NewChunk {
+        records::Chunk {
             place: self.span.as_ref().map(|span| (place(span.start), place(span.end))),
             bytes: self.span.as_ref().map(|span| (span.start as i64, span.end as i64)),
             page: self.span.as_ref().map(|span| extracted.page_at(span.start) as i64 + 1),

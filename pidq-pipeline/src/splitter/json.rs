@@ -1,5 +1,9 @@
 //! JSON in parts that are JSON again, each value at its own path.
 
+use std::io::{self, Write};
+
+use serde::Serialize;
+use serde_json::ser::{Formatter, Serializer};
 use serde_json::{Map, Value};
 
 use super::parameters::{Kind, Parameter, Parameters};
@@ -157,52 +161,30 @@ fn text_size(text: &str) -> i64 {
 
 /// A value as Python's `json.dumps` writes it with `ensure_ascii` off: blanks after commas and colons.
 fn dumps(value: &Value) -> String {
-    let mut out = String::new();
-    write(value, &mut out);
-    out
+    let mut out = Vec::new();
+    // Writing a value to memory cannot fail.
+    let _ = value.serialize(&mut Serializer::with_formatter(&mut out, Python));
+    String::from_utf8(out).unwrap_or_default()
 }
 
-fn write(value: &Value, out: &mut String) {
-    match value {
-        Value::Object(members) => list(out, ['{', '}'], members, |(key, value), out| {
-            write_text(key, out);
-            out.push_str(": ");
-            write(value, out);
-        }),
-        Value::Array(items) => list(out, ['[', ']'], items, write),
-        Value::String(text) => write_text(text, out),
-        Value::Number(number) if number.is_f64() => out.push_str(&float(number.as_f64().unwrap_or(0.0))),
-        leaf => out.push_str(&leaf.to_string()),
-    }
-}
+struct Python;
 
-fn list<T>(out: &mut String, ends: [char; 2], items: impl IntoIterator<Item = T>, write: impl Fn(T, &mut String)) {
-    out.push(ends[0]);
-    for (at, item) in items.into_iter().enumerate() {
-        if at > 0 {
-            out.push_str(", ");
-        }
-        write(item, out);
+impl Formatter for Python {
+    fn begin_array_value<W: Write + ?Sized>(&mut self, out: &mut W, is_first: bool) -> io::Result<()> {
+        if is_first { Ok(()) } else { out.write_all(b", ") }
     }
-    out.push(ends[1]);
-}
 
-fn write_text(text: &str, out: &mut String) {
-    out.push('"');
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            '\u{8}' => out.push_str("\\b"),
-            '\u{c}' => out.push_str("\\f"),
-            '\0'..'\u{20}' => out.push_str(&format!("\\u{:04x}", c as u32)),
-            c => out.push(c),
-        }
+    fn begin_object_key<W: Write + ?Sized>(&mut self, out: &mut W, is_first: bool) -> io::Result<()> {
+        self.begin_array_value(out, is_first)
     }
-    out.push('"');
+
+    fn begin_object_value<W: Write + ?Sized>(&mut self, out: &mut W) -> io::Result<()> {
+        out.write_all(b": ")
+    }
+
+    fn write_f64<W: Write + ?Sized>(&mut self, out: &mut W, number: f64) -> io::Result<()> {
+        out.write_all(float(number).as_bytes())
+    }
 }
 
 /// A number as Python's `repr` writes it: an exponent below 1e-4 and from 1e16 on, else at least one decimal.

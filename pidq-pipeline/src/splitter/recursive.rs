@@ -2,8 +2,6 @@
 
 use std::ops::Range;
 
-use serde_json::Value;
-
 use super::cut::{self, Keep, Separator};
 use super::languages::{self, LANGUAGES};
 use super::merge::{CHUNK_OVERLAP, CHUNK_SIZE, Join, LENGTH, STRIP, Size, merge, push_exact};
@@ -37,7 +35,7 @@ const LANGUAGE: Parameter = Parameter {
     default: "\"python\"",
     summary: "the programming language",
 };
-/// Separators that a language brings may still be given.
+/// A language brings separators; others may still be given.
 const OWN_SEPARATORS: Parameter = Parameter {
     name: "separators",
     kind: Kind::Texts,
@@ -52,6 +50,7 @@ const OWN_PATTERNS: Parameter = Parameter {
 };
 
 const PLAIN: &[Parameter] = &[CHUNK_SIZE, CHUNK_OVERLAP, LENGTH, SEPARATORS, PATTERNS, KEEP, STRIP];
+const LITERAL: &[Parameter] = &[CHUNK_SIZE, CHUNK_OVERLAP, LENGTH, OWN_SEPARATORS, PATTERNS, KEEP, STRIP];
 const IN_LANGUAGE: &[Parameter] =
     &[CHUNK_SIZE, CHUNK_OVERLAP, LENGTH, OWN_SEPARATORS, OWN_PATTERNS, KEEP, STRIP, LANGUAGE];
 
@@ -75,12 +74,8 @@ pub const MARKDOWN: Splitter = Splitter {
 pub const MARKDOWN_LITERAL: Splitter = Splitter {
     name: "markdown_literal",
     summary: "as markdown, but with its patterns taken literally, as the class MarkdownTextSplitter does",
-    parameters: PLAIN,
-    build: |parameters| {
-        let given = parameters.texts("separators");
-        let given = if parameters.value("separators") == &plain_separators() { Vec::new() } else { given };
-        boxed(parameters, given, languages::separators("markdown"))
-    },
+    parameters: LITERAL,
+    build: |parameters| boxed(parameters, parameters.texts("separators"), languages::separators("markdown")),
 };
 
 /// HTML source.
@@ -98,10 +93,6 @@ pub const CODE: Splitter = Splitter {
     parameters: IN_LANGUAGE,
     build: |parameters| in_language(parameters, parameters.text("language")),
 };
-
-fn plain_separators() -> Value {
-    serde_json::from_str(SEPARATORS.default).unwrap_or(Value::Null)
-}
 
 fn in_language(parameters: &Parameters, language: &str) -> Result<Box<dyn Split>, Refusal> {
     debug_assert!(LANGUAGES.iter().any(|(name, _)| *name == language));

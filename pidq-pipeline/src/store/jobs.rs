@@ -10,7 +10,7 @@ use pidq_http::database::{Arg, DatabaseError, Kind, Transaction};
 use pidq_http::uuid_v7;
 
 use super::{Result, Store, StoreError, partitions, text};
-use crate::records::{Progress, Status};
+use crate::records::{Chunk, Progress, Status};
 
 /// What is to be done.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -103,24 +103,6 @@ pub(super) async fn add(
     tx.execute(INSERT, &arguments).await.map(drop)
 }
 
-/// A chunk to be stored.
-pub struct NewChunk {
-    /// Where it begins and ends, in characters; nothing if it is made of parts from all over the text.
-    pub place: Option<(i64, i64)>,
-    /// The same in bytes.
-    pub bytes: Option<(i64, i64)>,
-    /// The page that it begins on.
-    pub page: Option<i64>,
-    /// The headings that it stands under, outermost first.
-    pub headings: Vec<String>,
-    /// What it says.
-    pub content: String,
-    /// The tags in it.
-    pub tags: Vec<String>,
-    /// What it means, as little-endian numbers of four bytes.
-    pub vector: Vec<u8>,
-}
-
 /// What reading a document gave.
 pub struct ReadDocument {
     /// The generation of the pipeline's index that the chunks are for.
@@ -134,7 +116,7 @@ pub struct ReadDocument {
     /// What it calls itself.
     pub title: Option<String>,
     /// Its chunks in order.
-    pub chunks: Vec<NewChunk>,
+    pub chunks: Vec<Chunk>,
     /// What to say of it.
     pub progress: Progress,
 }
@@ -238,7 +220,7 @@ async fn insert_chunk(
     document: &str,
     generation: i64,
     number: i64,
-    chunk: &NewChunk,
+    chunk: &Chunk,
 ) -> Result<()> {
     let (id, headings, tags) = (uuid_v7(), text(&chunk.headings)?, text(&chunk.tags)?);
     let arguments = [

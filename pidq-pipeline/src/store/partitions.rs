@@ -4,6 +4,7 @@ use pidq_http::database::{DatabaseError, Transaction};
 use serde_json::{Map, Value};
 
 use super::{Result, Store, structure};
+use crate::records::Chunk;
 
 /// A document that queries find.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,20 +30,8 @@ pub struct StoredChunk {
     pub id: String,
     /// Its place among the chunks of the document, from 0.
     pub number: i64,
-    /// Where it begins and ends, in characters.
-    pub place: Option<(i64, i64)>,
-    /// The same in bytes.
-    pub bytes: Option<(i64, i64)>,
-    /// The page that it begins on, from 1.
-    pub page: Option<i64>,
-    /// The headings that it stands under.
-    pub headings: Vec<String>,
-    /// What it says.
-    pub content: String,
-    /// The tags in it.
-    pub tags: Vec<String>,
-    /// What it means, as little-endian numbers of four bytes.
-    pub vector: Vec<u8>,
+    /// What is stored of it.
+    pub chunk: Chunk,
 }
 
 type Row = (
@@ -148,15 +137,14 @@ impl Store {
 }
 
 fn chunk(row: Row) -> Result<StoredChunk> {
-    Ok(StoredChunk {
+    let chunk = Chunk {
         place: row.2.zip(row.3),
         bytes: row.4.zip(row.5),
+        page: row.6,
         headings: structure("headings", &row.7)?,
+        content: row.8,
         tags: structure("tags", &row.9)?,
         vector: row.10.unwrap_or_default(),
-        id: row.0,
-        number: row.1,
-        page: row.6,
-        content: row.8,
-    })
+    };
+    Ok(StoredChunk { id: row.0, number: row.1, chunk })
 }

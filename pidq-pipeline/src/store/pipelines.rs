@@ -50,8 +50,8 @@ const SET_STATUS: &str = "update pipelines set status = $2, updated_at = $3 wher
 const COUNT: &str = "select classification, status, count(*) from documents
   where pipeline_id = $1 and status <> 'deleting' group by classification, status";
 const DELETE_JOBS: &str = "delete from jobs where pipeline_id = $1";
-const TOTALS: &str =
-    "select (select count(*) from pipelines), (select count(*) from documents where status <> 'deleting')";
+const PIPELINES: &str = "select count(*) from pipelines";
+const ALL_DOCUMENTS: &str = "select count(*) from documents where status <> 'deleting'";
 const DELETE: &str = "delete from pipelines where id = $1";
 const DOCUMENTS: &str = "select count(*) from documents where pipeline_id = $1";
 
@@ -111,14 +111,25 @@ impl Store {
         rows.into_iter().map(pipeline).collect()
     }
 
-    /// How many pipelines and documents there are.
+    /// How many pipelines there are.
     ///
     /// # Errors
     /// If the database does not answer.
-    pub async fn totals(&self) -> Result<(u64, u64)> {
-        let row = self.database.row::<(i64, i64)>(TOTALS, &[]).await?;
-        let (pipelines, documents) = row.unwrap_or_default();
-        Ok((u64::try_from(pipelines).unwrap_or(0), u64::try_from(documents).unwrap_or(0)))
+    pub async fn count_pipelines(&self) -> Result<u64> {
+        self.count_rows(PIPELINES).await
+    }
+
+    /// How many documents there are in all pipelines.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn count_documents(&self) -> Result<u64> {
+        self.count_rows(ALL_DOCUMENTS).await
+    }
+
+    async fn count_rows(&self, sql: &'static str) -> Result<u64> {
+        let row = self.database.row::<(i64,)>(sql, &[]).await?;
+        Ok(row.and_then(|row| u64::try_from(row.0).ok()).unwrap_or(0))
     }
 
     /// How many documents of some labels a pipeline has.

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use pidq_http::database::Database;
-use pidq_pipeline::records::{Document, Options, Progress, Status};
-use pidq_pipeline::store::{Job, NewChunk, NewDocument, NewPipeline, ReadDocument, Store};
+use pidq_pipeline::records::{Chunk, Document, Options, Progress, Status};
+use pidq_pipeline::store::{Job, NewDocument, NewPipeline, ReadDocument, Store};
 use serde_json::Map;
 
 use crate::databases;
@@ -37,7 +37,7 @@ async fn a_job_whose_worker_died_is_taken_again_and_the_dead_write_nothing() {
         assert!(!store.hold_job(&dead, LONG).await.unwrap());
         assert!(store.publish(&job, &read("of the living")).await.unwrap());
         let chunks = store.chunks(&document.id, 1, 1).await.unwrap();
-        assert_eq!(chunks.iter().map(|chunk| chunk.content.as_str()).collect::<Vec<_>>(), ["of the living"]);
+        assert_eq!(chunks.iter().map(|stored| stored.chunk.content.as_str()).collect::<Vec<_>>(), ["of the living"]);
         let ready = store.document(&document.pipeline_id, &document.id).await.unwrap().unwrap();
         assert_eq!((ready.status, ready.searchable_revision), (Status::Ready, Some(1)));
         assert!(store.take_job("three", LONG).await.unwrap().is_none(), "it is done");
@@ -146,7 +146,7 @@ fn pipeline() -> NewPipeline {
 }
 
 fn read(text: &str) -> ReadDocument {
-    let chunk = NewChunk {
+    let chunk = Chunk {
         place: Some((0, text.len() as i64)),
         bytes: Some((0, text.len() as i64)),
         page: Some(1),
