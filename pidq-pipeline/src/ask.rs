@@ -101,7 +101,6 @@ pub(crate) async fn ask(platform: &Arc<Platform>, mut request: Request) -> Resul
     let endpoint = endpoint(&pipeline, &wanted.classification, &mut asked.llm_endpoint)?;
     check(&asked)?;
     let (text, classification) = (wanted.query.clone(), wanted.classification.clone());
-    let min_score = Some(wanted.min_score).filter(|least| *least > 0.0);
     let found = questions::find(platform, &request.principal()?.key(), &pipeline, wanted).await?;
     let streamed = asked.stream || request.head.accepts("text/event-stream") > request.head.accepts("application/json");
     let frame = Frame {
@@ -112,7 +111,7 @@ pub(crate) async fn ask(platform: &Arc<Platform>, mut request: Request) -> Resul
         with_contexts: asked.include_contexts,
         search: found.took,
     };
-    let question = question(asked, text, min_score, found);
+    let question = question(asked, text, found);
     if streamed {
         return Ok(stream(platform, endpoint, question, frame, request.head));
     }
@@ -177,7 +176,7 @@ fn check(asked: &Asked) -> Result<(), Problem> {
     }
 }
 
-fn question(asked: Asked, text: String, min_score: Option<f64>, found: Found) -> answer::Question {
+fn question(asked: Asked, text: String, found: Found) -> answer::Question {
     let turn = |said: Said| Turn {
         speaker: match said.role {
             Role::User => Speaker::User,
@@ -189,7 +188,6 @@ fn question(asked: Asked, text: String, min_score: Option<f64>, found: Found) ->
         text,
         contexts: found.passages.into_iter().map(|passage| passage.context).collect(),
         has_documents: found.has_documents,
-        min_score,
         history: asked.history.into_iter().map(turn).collect(),
         instructions: asked.instructions,
         temperature: asked.temperature,
