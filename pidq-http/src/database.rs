@@ -12,7 +12,7 @@ use std::fmt;
 use sqlx::{Pool, Postgres, Sqlite};
 
 pub use migrate::Migration;
-pub use statement::{Arg, Row, Transaction};
+pub use statement::{Arg, Row, Rows, Transaction};
 
 /// An open database. Clones share its connections.
 #[derive(Clone)]

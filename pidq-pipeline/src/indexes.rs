@@ -1,20 +1,35 @@
 //! The partitions that are open: what queries find under a label, as of the last change in the database.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Map, Value};
-use tokio::sync::RwLock;
+use tokio::sync::{OwnedRwLockWriteGuard, RwLock, mpsc};
 
 use crate::embedding::from_blob;
 use crate::records::{self, Pipeline};
 use crate::search::{Chunk, Document, Partition};
-use crate::store::{Searchable, Store, StoreError, StoredChunk};
+use crate::store::{Listing, Searchable, Store, StoreError, StoredChunk};
 
-/// The partitions that are open, by pipeline, generation and label.
-#[derive(Default)]
+/// The partitions that are open, by pipeline, generation and label. Those that were not asked for the longest time are
+/// closed when all together take more memory than they may.
 pub struct Indexes {
-    open: Mutex<HashMap<Key, Shared>>,
+    open: Mutex<Open>,
+    budget: usize,
+}
+
+#[derive(Default)]
+struct Open {
+    partitions: HashMap<Key, Entry>,
+    /// Counts questions, so that the order of the last ones is known.
+    questions: u64,
+}
+
+struct Entry {
+    shared: Shared,
+    /// The last question that asked for it.
+    asked: u64,
+    bytes: usize,
 }
 
 type Key = (String, i64, String);
@@ -59,7 +74,20 @@ pub struct Shown {
     pub tags: Vec<String>,
 }
 
+/// How many changed documents are read one by one. More are read with all others in one go.
+const FEW: usize = 32;
+/// Documents on their way from the database to the thread that analyses them.
+const AHEAD: usize = 16;
+/// How often a document is looked for that was replaced while it was read. After that it is as it was before, until
+/// the next question: each replacement is counted.
+const READS: usize = 4;
+
 impl Indexes {
+    /// Partitions that take so many bytes together. More only while they are in use, or when one alone is larger.
+    pub fn new(budget: usize) -> Indexes {
+        Indexes { open: Mutex::default(), budget }
+    }
+
     /// The partition of a label as it is in the database now.
     ///
     /// # Errors
@@ -69,27 +97,208 @@ impl Indexes {
         // Read before the documents are: what changes in between is seen the next time.
         let changes = store.changes(&pipeline.id, label).await?;
         if shared.read().await.changes < changes {
-            let mut index = shared.write().await;
+            let index = shared.clone().write_owned().await;
             if index.changes < changes {
-                index.refresh(store, pipeline, label).await?;
-                index.changes = changes;
+                let bytes = refresh(index, store, pipeline, label, changes).await?;
+                self.weigh(&shared, bytes);
             }
         }
         Ok(shared)
     }
 
+    /// How many bytes the open partitions take, about.
+    pub fn bytes(&self) -> usize {
+        self.open().partitions.values().map(|entry| entry.bytes).sum()
+    }
+
+    fn open(&self) -> MutexGuard<'_, Open> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn shared(&self, pipeline: &Pipeline, label: &str) -> Shared {
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = self.open();
         // What an older generation left is searched no more.
-        open.retain(|key, _| key.0 != pipeline.id || key.1 >= pipeline.generation);
+        open.partitions.retain(|key, _| key.0 != pipeline.id || key.1 >= pipeline.generation);
+        open.questions += 1;
+        let asked = open.questions;
         let key = (pipeline.id.clone(), pipeline.generation, label.to_owned());
-        open.entry(key).or_insert_with(|| Arc::new(RwLock::new(Index::new(pipeline)))).clone()
+        let new = || Entry { shared: Arc::new(RwLock::new(Index::new(pipeline))), asked, bytes: 0 };
+        let entry = open.partitions.entry(key).or_insert_with(new);
+        entry.asked = asked;
+        entry.shared.clone()
+    }
+
+    /// Notes what a partition takes now, and closes others where that is too much.
+    fn weigh(&self, shared: &Shared, bytes: usize) {
+        let mut open = self.open();
+        if let Some(entry) = open.partitions.values_mut().find(|entry| Arc::ptr_eq(&entry.shared, shared)) {
+            entry.bytes = bytes;
+        }
+        let closed = open.close_down_to(self.budget);
+        drop(open);
+        if !closed.is_empty() {
+            tracing::debug!(partitions = closed.len(), "closed what was not asked for lately");
+            // Taking a large one apart takes a while.
+            drop(tokio::task::spawn_blocking(move || drop(closed)));
+        }
     }
 
     /// Closes the partitions of a pipeline.
     pub fn forget(&self, pipeline: &str) {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner).retain(|key, _| key.0 != pipeline);
+        self.open().partitions.retain(|key, _| key.0 != pipeline);
     }
+}
+
+impl Default for Indexes {
+    fn default() -> Indexes {
+        Indexes::new(1 << 30)
+    }
+}
+
+impl Open {
+    /// Takes out what was not asked for the longest time, until the others take no more than they may. What somebody
+    /// uses stays: letting go of it would free nothing.
+    fn close_down_to(&mut self, budget: usize) -> Vec<Shared> {
+        let mut closed = Vec::new();
+        let mut bytes: usize = self.partitions.values().map(|entry| entry.bytes).sum();
+        while bytes > budget {
+            let idle = self.partitions.iter().filter(|(_, entry)| Arc::strong_count(&entry.shared) == 1);
+            let Some(key) = idle.min_by_key(|(_, entry)| entry.asked).map(|(key, _)| key.clone()) else { break };
+            if let Some(entry) = self.partitions.remove(&key) {
+                bytes -= entry.bytes;
+                closed.push(entry.shared);
+            }
+        }
+        closed
+    }
+}
+
+/// What a partition is told on its way to what is in the database.
+enum News {
+    Gone(String),
+    Found(Searchable, Vec<StoredChunk>),
+}
+
+/// Brings a partition up to date: this task reads, and a thread for such work analyses. Gives the bytes that it takes
+/// then. When nobody waits any more, what was told stays, and the rest is told the next time.
+async fn refresh(
+    index: OwnedRwLockWriteGuard<Index>,
+    store: &Store,
+    pipeline: &Pipeline,
+    label: &str,
+    changes: i64,
+) -> Result<usize, StoreError> {
+    let known = index.listings();
+    let (news, heard) = mpsc::channel(AHEAD);
+    let of = pipeline.clone();
+    let learning = tokio::task::spawn_blocking(move || learn(index, &of, heard));
+    let told = tell(store, pipeline, label, known, news).await;
+    let mut index = learning.await.map_err(|_| StoreError::Damaged("a partition cannot be built".into()))??;
+    told?;
+    index.changes = changes;
+    Ok(index.bytes())
+}
+
+fn learn(
+    mut index: OwnedRwLockWriteGuard<Index>,
+    pipeline: &Pipeline,
+    mut heard: mpsc::Receiver<News>,
+) -> Result<OwnedRwLockWriteGuard<Index>, StoreError> {
+    while let Some(news) = heard.blocking_recv() {
+        match news {
+            News::Gone(id) => index.remove(&id),
+            News::Found(document, chunks) => index.put(pipeline, document, chunks)?,
+        }
+    }
+    Ok(index)
+}
+
+/// Tells what is gone, and what is new or changed. A document may be replaced between two reads, and its old chunks are
+/// gone then: it is looked for again, so that there is no moment at which neither is found.
+async fn tell(
+    store: &Store,
+    pipeline: &Pipeline,
+    label: &str,
+    mut known: HashMap<String, Listing>,
+    news: mpsc::Sender<News>,
+) -> Result<(), StoreError> {
+    for _ in 0..READS {
+        let now = store.listing(&pipeline.id, label).await?;
+        let ids: HashSet<&str> = now.iter().map(|listing| listing.id.as_str()).collect();
+        let gone: Vec<String> = known.keys().filter(|id| !ids.contains(id.as_str())).cloned().collect();
+        for id in gone {
+            known.remove(&id);
+            say(&news, News::Gone(id)).await;
+        }
+        let changed: Vec<Listing> = now.into_iter().filter(|now| known.get(&now.id) != Some(now)).collect();
+        let told = match changed.len() {
+            0 => return Ok(()),
+            many if many > FEW => {
+                let told = tell_many(store, pipeline, label, changed, &news).await?;
+                // Not one of so many: they have no chunks in this generation, and will not get any while we look.
+                if told.is_empty() {
+                    return Ok(());
+                }
+                told
+            }
+            _ => tell_few(store, pipeline, label, changed, &news).await?,
+        };
+        known.extend(told.into_iter().map(|listing| (listing.id.clone(), listing)));
+    }
+    Ok(())
+}
+
+/// Reads documents one by one. Gives those that were there.
+async fn tell_few(
+    store: &Store,
+    pipeline: &Pipeline,
+    label: &str,
+    changed: Vec<Listing>,
+    news: &mpsc::Sender<News>,
+) -> Result<Vec<Listing>, StoreError> {
+    let mut told = Vec::new();
+    for listing in changed {
+        let Some(document) = store.one_searchable(&pipeline.id, label, &listing.id).await? else { continue };
+        let chunks = store.chunks(&document.id, document.revision, pipeline.generation).await?;
+        if !chunks.is_empty() {
+            told.push(document.listing());
+            say(news, News::Found(document, chunks)).await;
+        }
+    }
+    Ok(told)
+}
+
+/// Reads all documents of the label in one go. Gives those of the changed ones that were there.
+async fn tell_many(
+    store: &Store,
+    pipeline: &Pipeline,
+    label: &str,
+    changed: Vec<Listing>,
+    news: &mpsc::Sender<News>,
+) -> Result<Vec<Listing>, StoreError> {
+    let changed: HashSet<String> = changed.into_iter().map(|listing| listing.id).collect();
+    let all = store.searchable(&pipeline.id, label).await?.into_iter();
+    let mut wanted: HashMap<String, Searchable> =
+        all.filter(|document| changed.contains(&document.id)).map(|document| (document.id.clone(), document)).collect();
+    let (taken, mut read) = mpsc::channel(AHEAD);
+    let mut told = Vec::new();
+    let telling = async {
+        while let Some((id, revision, chunks)) = read.recv().await {
+            let document = wanted.remove(&id).filter(|document| document.revision == revision);
+            if let Some(document) = document {
+                told.push(document.listing());
+                say(news, News::Found(document, chunks)).await;
+            }
+        }
+        Ok(())
+    };
+    tokio::try_join!(store.chunks_of_label(&pipeline.id, pipeline.generation, label, taken), telling)?;
+    Ok(told)
+}
+
+/// Nobody listens after a failure, which is told when the thread is done.
+async fn say(news: &mpsc::Sender<News>, what: News) {
+    let _ = news.send(what).await;
 }
 
 impl Index {
@@ -99,20 +308,29 @@ impl Index {
         Index { partition, documents: HashMap::new(), chunks: HashMap::new(), changes: -1 }
     }
 
-    /// Takes out what is gone, and reads what is new or changed.
-    async fn refresh(&mut self, store: &Store, pipeline: &Pipeline, label: &str) -> Result<(), StoreError> {
-        let now = store.searchable(&pipeline.id, label).await?;
-        let ids: HashSet<&str> = now.iter().map(|document| document.id.as_str()).collect();
-        let gone: Vec<String> = self.documents.keys().filter(|id| !ids.contains(id.as_str())).cloned().collect();
-        gone.iter().for_each(|id| self.remove(id));
-        for document in now {
-            let known = self.documents.get(&document.id);
-            if known.is_none_or(|known| known.indexed_at != document.indexed_at) {
-                let chunks = store.chunks(&document.id, document.revision, pipeline.generation).await?;
-                self.put(pipeline, document, chunks)?;
-            }
-        }
-        Ok(())
+    /// The documents in it, as far as they tell a change.
+    fn listings(&self) -> HashMap<String, Listing> {
+        let listing = |id: &String, known: &Known| Listing {
+            id: id.clone(),
+            revision: known.revision,
+            indexed_at: known.indexed_at,
+        };
+        self.documents.iter().map(|(id, known)| (id.clone(), listing(id, known))).collect()
+    }
+
+    /// How many bytes it takes, about.
+    fn bytes(&self) -> usize {
+        let shown = |(id, shown): (&String, &Shown)| {
+            let tags: usize = shown.tags.iter().map(|tag| tag.len() + size_of::<String>()).sum();
+            // The id stands here and in the list of its document.
+            2 * (id.len() + size_of::<String>()) + size_of::<Shown>() + tags
+        };
+        let known = |(id, known): (&String, &Known)| {
+            id.len() + known.title.len() + known.filename.len() + size_of::<Known>() + size_of::<String>()
+        };
+        self.partition.bytes()
+            + self.chunks.iter().map(shown).sum::<usize>()
+            + self.documents.iter().map(known).sum::<usize>()
     }
 
     fn remove(&mut self, id: &str) {

@@ -105,7 +105,7 @@ pub async fn open(settings: &Settings) -> Result<App<Platform>, OpenError> {
         },
         bell: Bell::default(),
         hold: settings.duration("PIDQ_WORKER_HOLD")?.max(SHORTEST_HOLD),
-        indexes: Indexes::default(),
+        indexes: Indexes::new(usize::try_from(settings.size("PIDQ_INDEX_MEMORY")?).unwrap_or(usize::MAX)),
         llm: llm(settings)?,
         work: Work::new(Work::usual_threads(), SEARCHES),
         models: Models::new(settings.path("PIDQ_MODELS")?),

@@ -124,6 +124,24 @@ impl Partition {
         self.documents.keys().map(String::as_str)
     }
 
+    /// How many bytes it takes, about.
+    pub fn bytes(&self) -> usize {
+        let chunk = |placed: &Placed| {
+            let Chunk { id, context, text, .. } = &placed.chunk;
+            placed.document.capacity() + id.capacity() + context.capacity() + text.capacity()
+        };
+        let documents = self.documents.iter().map(|(id, held)| {
+            let metadata = Value::Object(held.metadata.clone()).to_string().len();
+            // Structures in memory are some times as large as their text.
+            id.capacity() + size_of::<(String, Held)>() + 4 * metadata
+        });
+        self.chunks.capacity() * size_of::<Option<Placed>>()
+            + self.chunks.iter().flatten().map(chunk).sum::<usize>()
+            + documents.sum::<usize>()
+            + self.postings.bytes()
+            + self.vectors.bytes()
+    }
+
     /// Puts a document in, in the place of the one with its id.
     ///
     /// # Errors

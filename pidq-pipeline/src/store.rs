@@ -1,5 +1,6 @@
 //! What survives: pipelines, documents, their chunks, and the work on them, in SQLite or PostgreSQL.
 
+mod chunks;
 mod documents;
 mod jobs;
 mod keys;
@@ -13,10 +14,13 @@ use serde::de::DeserializeOwned;
 
 pub use documents::{Change, Listed, NewDocument};
 pub use jobs::{Job, JobKind, ReadDocument};
-pub use partitions::{Searchable, StoredChunk};
+pub use partitions::{Listing, Searchable, StoredChunk};
 pub use pipelines::NewPipeline;
 
-const MIGRATIONS: &[Migration] = &[Migration { version: 1, sql: include_str!("../migrations/platform_1.sql") }];
+const MIGRATIONS: &[Migration] = &[
+    Migration { version: 1, sql: include_str!("../migrations/platform_1.sql") },
+    Migration { version: 4, sql: include_str!("../migrations/platform_4.sql") },
+];
 
 /// The database of the platform.
 #[derive(Clone, Debug)]

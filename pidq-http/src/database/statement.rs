@@ -1,5 +1,9 @@
 //! Statements and transactions, the same for both databases.
 
+use std::future::poll_fn;
+use std::pin::Pin;
+
+use futures_core::Stream;
 use sqlx::postgres::PgRow;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{FromRow, Postgres, Sqlite};
@@ -89,6 +93,15 @@ impl Database {
         })
     }
 
+    /// The rows of a statement that only reads, one after the other. They are as of one moment, and a connection is
+    /// taken as long as they are read.
+    pub fn stream<'a, T: Row + 'a>(&'a self, sql: &'static str, args: &'a [Arg<'a>]) -> Rows<'a, T> {
+        Rows(match &self.0 {
+            Pools::Sqlite { readers, .. } => bound!(sqlx::query_as(sql), args).fetch(readers),
+            Pools::Postgres(pool) => bound!(sqlx::query_as(sql), args).fetch(pool),
+        })
+    }
+
     /// The first row of a statement that only reads.
     pub async fn row<T: Row>(&self, sql: &'static str, args: &[Arg<'_>]) -> Result<Option<T>, DatabaseError> {
         Ok(match &self.0 {
@@ -103,6 +116,16 @@ impl Database {
             Pools::Sqlite { writer, .. } => Transaction::Sqlite(writer.begin_with("begin immediate").await?),
             Pools::Postgres(pool) => Transaction::Postgres(pool.begin().await?),
         })
+    }
+}
+
+/// Rows on their way.
+pub struct Rows<'a, T>(Pin<Box<dyn Stream<Item = Result<T, sqlx::Error>> + Send + 'a>>);
+
+impl<T> Rows<'_, T> {
+    /// The next row, or none at the end.
+    pub async fn next(&mut self) -> Result<Option<T>, DatabaseError> {
+        Ok(poll_fn(|cx| self.0.as_mut().poll_next(cx)).await.transpose()?)
     }
 }
 

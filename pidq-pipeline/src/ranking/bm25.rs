@@ -117,6 +117,15 @@ impl Postings {
         }
     }
 
+    /// How many bytes they take, about.
+    pub fn bytes(&self) -> usize {
+        let word = |(name, word): (&String, &Word)| {
+            name.capacity() + size_of::<(String, Word)>() + word.postings.capacity() * size_of::<Posting>()
+        };
+        let lengths = self.lengths.capacity() * size_of::<u32>() + self.removed.capacity();
+        self.words.iter().map(word).sum::<usize>() + lengths
+    }
+
     /// How many texts there are.
     pub fn texts(&self) -> usize {
         self.texts

@@ -30,6 +30,11 @@ impl Vectors {
         self.dimensions
     }
 
+    /// How many bytes they take.
+    pub fn bytes(&self) -> usize {
+        (self.exact.capacity() + self.steps.capacity()) * size_of::<f32>() + self.coarse.capacity()
+    }
+
     /// Adds a vector of the right length.
     pub fn push(&mut self, vector: &[f32]) {
         let step = greatest(vector) / 127.0;

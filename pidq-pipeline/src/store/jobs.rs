@@ -9,7 +9,7 @@ use pidq_http::auth::Moment;
 use pidq_http::database::{Arg, DatabaseError, Kind, Transaction};
 use pidq_http::uuid_v7;
 
-use super::{Result, Store, StoreError, partitions, text};
+use super::{Result, Store, StoreError, chunks, partitions, text};
 use crate::records::{Chunk, Progress, Status};
 
 /// What is to be done.
@@ -78,15 +78,13 @@ const LATER: &str = "update jobs set holder = null, held_until = null, run_at = 
 const HELD: &str = "select 1 from jobs where id = $1 and holder = $2 and held_until >= $3";
 const PROGRESS: &str = "update documents set status = $2, attempts = $3, progress = $4, updated_at = $5
   where id = $1 and status not in ('deleting', 'cancelled')";
-const CHUNK: &str = "insert into chunks (id, pipeline_id, generation, classification, document_id, revision, number,
-  starts, ends, first_byte, last_byte, page, headings, content, tags, vector)
-  select $1, d.pipeline_id, $3, d.classification, d.id, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14
-  from documents d where d.id = $2";
+const LABEL: &str = "select classification from documents where id = $1";
 const FORGET_CHUNKS: &str = "delete from chunks where document_id = $1 and generation = $2";
 const EXTRACTED: &str =
     "update contents set extracted = $3, pages = $4, title = $5 where document_id = $1 and revision = $2";
-const READY: &str = "update documents set status = 'ready', searchable_revision = $2, indexed_at = $5, progress = $3, content_type = $4,
-  updated_at = $5 where id = $1 and status not in ('deleting', 'cancelled')";
+/// Never the same moment twice: an index that knows the document as of then would not look at it again.
+const READY: &str = "update documents set status = 'ready', searchable_revision = $2, progress = $3, content_type = $4,
+  indexed_at = case when indexed_at >= $5 then indexed_at + 1 else $5 end, updated_at = $5 where id = $1 and status not in ('deleting', 'cancelled')";
 
 /// Adds the job of a document, or begins it anew.
 pub(super) async fn add(
@@ -204,43 +202,21 @@ impl Store {
             [document.into(), job.revision.into(), (&read.extracted).into(), (&read.pages).into(), title.into()];
         tx.execute(EXTRACTED, &arguments).await?;
         tx.execute(FORGET_CHUNKS, &[document.into(), read.generation.into()]).await?;
-        for (number, chunk) in read.chunks.iter().enumerate() {
-            insert_chunk(&mut tx, job, document, read.generation, number as i64, chunk).await?;
-        }
+        // The label of this moment: nobody changes it while this transaction has the row.
+        let label = tx.row::<(String,)>(LABEL, &[document.into()]).await?.map(|row| row.0).unwrap_or_default();
+        let home = chunks::Home {
+            pipeline: &job.pipeline_id,
+            generation: read.generation,
+            classification: &label,
+            document,
+            revision: job.revision,
+        };
+        chunks::insert(&mut tx, &home, &read.chunks).await?;
         partitions::changed(&mut tx, document).await?;
         tx.execute(DONE, &[(&job.id).into(), (&job.holder).into()]).await?;
         tx.commit().await?;
         Ok(true)
     }
-}
-
-async fn insert_chunk(
-    tx: &mut Transaction,
-    job: &Job,
-    document: &str,
-    generation: i64,
-    number: i64,
-    chunk: &Chunk,
-) -> Result<()> {
-    let (id, headings, tags) = (uuid_v7(), text(&chunk.headings)?, text(&chunk.tags)?);
-    let arguments = [
-        (&id).into(),
-        document.into(),
-        generation.into(),
-        job.revision.into(),
-        number.into(),
-        chunk.place.map(|place| place.0).into(),
-        chunk.place.map(|place| place.1).into(),
-        chunk.bytes.map(|bytes| bytes.0).into(),
-        chunk.bytes.map(|bytes| bytes.1).into(),
-        chunk.page.into(),
-        (&headings).into(),
-        (&chunk.content).into(),
-        (&tags).into(),
-        chunk.vector.as_slice().into(),
-    ];
-    tx.execute(CHUNK, &arguments).await?;
-    Ok(())
 }
 
 async fn is_held(tx: &mut Transaction, job: &Job) -> Result<bool> {

@@ -23,6 +23,24 @@ pub struct Searchable {
     pub filename: String,
 }
 
+/// A document that queries find, in so far as it tells a change.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Listing {
+    /// Its id.
+    pub id: String,
+    /// The revision that is found.
+    pub revision: i64,
+    /// Changes whenever something of it does.
+    pub indexed_at: i64,
+}
+
+impl Searchable {
+    /// In so far as it tells a change.
+    pub fn listing(&self) -> Listing {
+        Listing { id: self.id.clone(), revision: self.revision, indexed_at: self.indexed_at }
+    }
+}
+
 /// A chunk as it is stored.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredChunk {
@@ -48,26 +66,62 @@ type Row = (
     Option<Vec<u8>>,
 );
 
+/// The same with document and revision.
+type PlacedRow = (
+    String,
+    i64,
+    Option<i64>,
+    Option<i64>,
+    Option<i64>,
+    Option<i64>,
+    Option<i64>,
+    String,
+    String,
+    String,
+    Option<Vec<u8>>,
+    String,
+    i64,
+);
+
 const CHANGES: &str = "select changes from partitions where pipeline_id = $1 and classification = $2";
 const COUNT: &str = "insert into partitions (pipeline_id, classification, changes) values ($1, $2, 1)
   on conflict (pipeline_id, classification) do update set changes = partitions.changes + 1";
 const LABEL: &str = "select pipeline_id, classification from documents where id = $1";
-const SEARCHABLE: &str = "select d.id, d.searchable_revision, coalesce(d.indexed_at, 0), d.metadata,
-  coalesce(c.title, d.filename), d.filename from documents d
-  join contents c on c.document_id = d.id and c.revision = d.searchable_revision
-  where d.pipeline_id = $1 and d.classification = $2 and d.searchable_revision is not null";
-macro_rules! chunks {
+const LISTING: &str = "select id, searchable_revision, coalesce(indexed_at, 0) from documents
+  where pipeline_id = $1 and classification = $2 and searchable_revision is not null";
+macro_rules! searchable {
     ($where:literal) => {
         concat!(
-            "select id, number, starts, ends, first_byte, last_byte, page, headings, content, tags, vector from chunks \
-             where document_id = $1 and revision = $2 and generation = $3",
-            $where,
-            " order by number"
+            "select d.id, d.searchable_revision, coalesce(d.indexed_at, 0), d.metadata, \
+             coalesce(c.title, d.filename), d.filename from documents d \
+             join contents c on c.document_id = d.id and c.revision = d.searchable_revision \
+             where d.pipeline_id = $1 and d.classification = $2 and d.searchable_revision is not null",
+            $where
         )
     };
 }
-const CHUNKS: &str = chunks!("");
-const SOME_CHUNKS: &str = chunks!(" and number > $4 and number <= $5");
+const SEARCHABLE: &str = searchable!("");
+const ONE_SEARCHABLE: &str = searchable!(" and d.id = $3");
+macro_rules! chunks {
+    ($more:literal, $where:literal, $order:literal) => {
+        concat!(
+            "select id, number, starts, ends, first_byte, last_byte, page, headings, content, tags, vector",
+            $more,
+            " from chunks where ",
+            $where,
+            " order by ",
+            $order
+        )
+    };
+}
+const CHUNKS: &str = chunks!("", "document_id = $1 and revision = $2 and generation = $3", "number");
+const SOME_CHUNKS: &str =
+    chunks!("", "document_id = $1 and revision = $2 and generation = $3 and number > $4 and number <= $5", "number");
+const ALL_CHUNKS: &str = chunks!(
+    ", document_id, revision",
+    "pipeline_id = $1 and generation = $2 and classification = $3",
+    "document_id, number"
+);
 
 /// Counts a change of what is found under the label of a document.
 pub(super) async fn changed(tx: &mut Transaction, document: &str) -> std::result::Result<(), DatabaseError> {
@@ -96,17 +150,66 @@ impl Store {
         Ok(row.map_or(0, |row| row.0))
     }
 
+    /// Which documents are found under a label, and as of when.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn listing(&self, pipeline: &str, label: &str) -> Result<Vec<Listing>> {
+        let rows = self.database.rows::<(String, i64, i64)>(LISTING, &[pipeline.into(), label.into()]).await?;
+        Ok(rows.into_iter().map(|(id, revision, indexed_at)| Listing { id, revision, indexed_at }).collect())
+    }
+
     /// The documents that are found under a label.
     ///
     /// # Errors
     /// If the database does not answer.
     pub async fn searchable(&self, pipeline: &str, label: &str) -> Result<Vec<Searchable>> {
-        type Row = (String, i64, i64, String, String, String);
-        let rows = self.database.rows::<Row>(SEARCHABLE, &[pipeline.into(), label.into()]).await?;
-        let searchable = |(id, revision, indexed_at, metadata, title, filename): Row| {
-            Ok(Searchable { id, revision, indexed_at, metadata: structure("metadata", &metadata)?, title, filename })
-        };
+        let rows = self.database.rows(SEARCHABLE, &[pipeline.into(), label.into()]).await?;
         rows.into_iter().map(searchable).collect()
+    }
+
+    /// One of them.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn one_searchable(&self, pipeline: &str, label: &str, id: &str) -> Result<Option<Searchable>> {
+        let arguments = [pipeline.into(), label.into(), id.into()];
+        self.database.row(ONE_SEARCHABLE, &arguments).await?.map(searchable).transpose()
+    }
+
+    /// Hands over the chunks of a label document by document: its id, its revision, its chunks in order. All are as of
+    /// one moment. Ends early when nobody takes them any more.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn chunks_of_label(
+        &self,
+        pipeline: &str,
+        generation: i64,
+        label: &str,
+        taken: tokio::sync::mpsc::Sender<(String, i64, Vec<StoredChunk>)>,
+    ) -> Result<()> {
+        let arguments = [pipeline.into(), generation.into(), label.into()];
+        let mut rows = self.database.stream::<PlacedRow>(ALL_CHUNKS, &arguments);
+        let mut document: Option<(String, i64, Vec<StoredChunk>)> = None;
+        while let Some((a, b, c, d, e, f, g, h, i, j, k, id, revision)) = rows.next().await? {
+            let chunk = chunk((a, b, c, d, e, f, g, h, i, j, k))?;
+            match &mut document {
+                Some(same) if same.0 == id && same.1 == revision => same.2.push(chunk),
+                _ => {
+                    if let Some(whole) = document.replace((id, revision, vec![chunk]))
+                        && taken.send(whole).await.is_err()
+                    {
+                        return Ok(());
+                    }
+                }
+            }
+        }
+        if let Some(whole) = document {
+            // Nobody is left to be told.
+            let _ = taken.send(whole).await;
+        }
+        Ok(())
     }
 
     /// The chunks of a revision, in order.
@@ -134,6 +237,12 @@ impl Store {
         let arguments = [document.into(), revision.into(), generation.into(), after.into(), last.into()];
         self.database.rows::<Row>(SOME_CHUNKS, &arguments).await?.into_iter().map(chunk).collect()
     }
+}
+
+type SearchableRow = (String, i64, i64, String, String, String);
+
+fn searchable((id, revision, indexed_at, metadata, title, filename): SearchableRow) -> Result<Searchable> {
+    Ok(Searchable { id, revision, indexed_at, metadata: structure("metadata", &metadata)?, title, filename })
 }
 
 fn chunk(row: Row) -> Result<StoredChunk> {
