@@ -60,6 +60,9 @@ PATH=$PATH:/usr/sbin ensure nginx nginx-light
 PATH=$PATH:/usr/sbin ensure haproxy haproxy
 ensure faketime faketime
 ensure strace strace
+# What the document platform can do without, and does with.
+PATH=$PATH:/usr/sbin ensure redis-server redis-server
+PATH=$PATH:/usr/sbin ensure nats-server nats-server
 # Graphs are compared with those that Graphviz reads.
 ensure dot graphviz
 

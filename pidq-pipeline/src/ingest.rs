@@ -30,7 +30,7 @@ pub async fn work(platform: Arc<Platform>) {
         match platform.store.take_job(&holder, platform.hold).await {
             Ok(Some(job)) => {
                 // Others may have heard the bell for this one.
-                platform.bell.ring();
+                platform.bell.ring_here();
                 done(&platform, &job).await;
             }
             Ok(None) => {

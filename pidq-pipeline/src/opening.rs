@@ -15,6 +15,7 @@ use crate::indexes::Indexes;
 use crate::license::{Trust, system_id as system_id_of};
 use crate::licensing::{Licensing, Mode};
 use crate::llm::{Client, Patience};
+use crate::messages::Messages;
 use crate::models::Models;
 use crate::platform::{Bell, Limits, Platform, TENANT, authenticate, ready};
 use crate::routes::ROUTES;
@@ -94,6 +95,7 @@ pub async fn open(settings: &Settings) -> Result<App<Platform>, OpenError> {
     let database = database(settings).await?;
     let identities = master(settings, &database).await?;
     let store = Store::open(database).await?;
+    let messages = messages(settings)?;
     let platform = Platform {
         licensing: licensing(settings, &store.installation().await?)?,
         identities,
@@ -103,7 +105,8 @@ pub async fn open(settings: &Settings) -> Result<App<Platform>, OpenError> {
             upload: settings.size("PIDQ_UPLOAD_SIZE")?,
             pipelines: settings.parsed("PIDQ_MAX_PIPELINES")?,
         },
-        bell: Bell::default(),
+        bell: Bell::over(&messages),
+        messages,
         hold: settings.duration("PIDQ_WORKER_HOLD")?.max(SHORTEST_HOLD),
         indexes: Indexes::new(usize::try_from(settings.size("PIDQ_INDEX_MEMORY")?).unwrap_or(usize::MAX)),
         llm: llm(settings)?,
@@ -139,6 +142,12 @@ async fn database(settings: &Settings) -> Result<Database, OpenError> {
     }
     let folder = settings.path("PIDQ_DATA_DIR")?.unwrap_or_else(|| PathBuf::from("data"));
     Ok(Database::open(&format!("sqlite:{}", folder.join("pipeline.db").display())).await?)
+}
+
+/// What processes call to each other: over NATS, where it is named.
+fn messages(settings: &Settings) -> Result<Messages, SettingError> {
+    let Some(url) = settings.optional("PIDQ_NATS_URL")? else { return Ok(Messages::in_process()) };
+    Messages::over_nats(url).map_err(|bad| settings.wrong("PIDQ_NATS_URL", &bad.to_string()))
 }
 
 /// The master key with its tokens; none on loopback, where nobody said one.
@@ -178,15 +187,21 @@ fn is_serious(secret: &str) -> bool {
     secret.len() >= 32 && !["changeme", "placeholder", "<", "example"].iter().any(|hint| word.contains(hint))
 }
 
-/// The client of language models, and where it may go: never to our own database.
+/// The client of language models, and where it may go: never to our own servers.
 fn llm(settings: &Settings) -> Result<Client, OpenError> {
     let listens: Vec<SocketAddr> = settings.list("PIDQ_LISTEN")?;
     let on_loopback = listens.iter().all(|address| address.ip().is_loopback());
-    let database = settings.optional("PIDQ_DATABASE_URL")?.and_then(BackEnd::of_url);
-    let policy = Policy::of(settings, on_loopback, database.into_iter().collect())?;
+    let policy = Policy::of(settings, on_loopback, back_ends(settings)?)?;
     let authorities = settings.path("PIDQ_LLM_CA")?.map(std::fs::read_to_string).transpose()?;
     let guard = Guard::new(policy, authorities.as_deref()).map_err(|why| settings.wrong("PIDQ_LLM_CA", &why))?;
     Ok(Client::new(guard, Patience::default()))
+}
+
+/// The servers behind the platform.
+fn back_ends(settings: &Settings) -> Result<Vec<BackEnd>, SettingError> {
+    let one = settings.optional("PIDQ_DATABASE_URL")?;
+    let several = settings.optional("PIDQ_NATS_URL")?.unwrap_or_default().split(',').map(str::trim);
+    Ok(one.into_iter().chain(several).filter_map(BackEnd::of_url).collect())
 }
 
 /// The process that reads documents: this program again, unless another one is named.

@@ -5,14 +5,15 @@ use std::time::Duration;
 
 use pidq_http::auth::Identities;
 use pidq_http::{Cursors, Fut, Head, Principal, PrincipalKind, Problem, Work, oauth};
-
 use tokio::sync::Notify;
+use tokio::task::JoinSet;
 
 use crate::extract::{self, Isolation};
 use crate::indexes::Indexes;
 use crate::keys::{self, ApiKey};
 use crate::licensing::Licensing;
 use crate::llm::Client;
+use crate::messages::{Messages, Signal, Subscription};
 use crate::models::Models;
 use crate::store::Store;
 
@@ -28,6 +29,8 @@ pub struct Platform {
     pub limits: Limits,
     /// Whether all this may be used.
     pub licensing: Licensing,
+    /// What processes call to each other.
+    pub messages: Messages,
     /// Wakes workers.
     pub bell: Bell,
     /// How long a worker holds a job at once. One that lives holds it again in time.
@@ -47,18 +50,42 @@ pub struct Platform {
 }
 
 /// A bell: whoever waits for it wakes up. Ringing is never needed for what is right, only for what is soon.
-#[derive(Clone, Debug, Default)]
-pub struct Bell(Arc<Notify>);
+pub struct Bell {
+    notify: Arc<Notify>,
+    messages: Messages,
+    // Ends with the bell.
+    _listener: JoinSet<()>,
+}
 
 impl Bell {
-    /// Wakes one that waits, or the next one that will.
+    /// A bell that is heard wherever these messages are.
+    pub fn over(messages: &Messages) -> Bell {
+        let notify = Arc::new(Notify::new());
+        let mut listener = JoinSet::new();
+        listener.spawn(listen(messages.subscribe(Signal::Work.subject()), notify.clone()));
+        Bell { notify, messages: messages.clone(), _listener: listener }
+    }
+
+    /// Wakes one that waits, or the next one that will, in every process.
     pub fn ring(&self) {
-        self.0.notify_one();
+        self.messages.signal(&Signal::Work);
+    }
+
+    /// The same, in this process alone.
+    pub fn ring_here(&self) {
+        self.notify.notify_one();
     }
 
     /// Waits for the bell.
     pub async fn heard(&self) {
-        self.0.notified().await;
+        self.notify.notified().await;
+    }
+}
+
+/// Whatever is heard wakes a worker: also that something was not heard.
+async fn listen(mut rings: Subscription, notify: Arc<Notify>) {
+    while rings.next().await.is_some() {
+        notify.notify_one();
     }
 }
 

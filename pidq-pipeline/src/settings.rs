@@ -7,6 +7,7 @@ pub const SETTINGS: &[Setting] = settings![
     "PIDQ_LISTEN", "config.listen", Kind::List, Some("127.0.0.1:8000"), false, "Addresses to listen on.";
     "PIDQ_DATA_DIR", "config.data", Kind::Path, Some("data"), false, "Where the database is kept if no other is named.";
     "PIDQ_DATABASE_URL", "config.database.url", Kind::Text, None, true, "`postgres://…` or `sqlite:FILE`: all that survives; else `pipeline.db` in the data directory.";
+    "PIDQ_NATS_URL", "config.nats.url", Kind::Text, None, true, "`nats://…`: what wakes workers of other processes and carries events; else all is in this process.";
     "PIDQ_APP_MASTER_KEY", "secrets.masterKey", Kind::Text, None, true, "The name of the first caller, a UUID. Without it everybody may do everything, on loopback only.";
     "PIDQ_APP_MASTER_SECRET", "secrets.masterSecret", Kind::Text, None, true, "The secret of the first caller.";
     "PIDQ_APP_SECRET", "secrets.appSecret", Kind::Text, None, true, "What cursors are signed with, so that all replicas understand them.";
