@@ -157,6 +157,12 @@ impl Request {
         self.body.whole(&self.head.headers, accepts.limit).await
     }
 
+    /// How many bytes the body has, if that is known before it is read. What is compressed may become anything.
+    pub fn announced(&self) -> Option<u64> {
+        let plain = !self.head.headers.contains_key(header::CONTENT_ENCODING);
+        self.body.announced().filter(|_| plain)
+    }
+
     /// The same for handlers that take less than their row says: a setting decides, and the table cannot know it.
     pub async fn bytes_up_to(&mut self, limit: u64) -> Result<Bytes, Problem> {
         let accepts = self.accepted()?;

@@ -1,5 +1,8 @@
 //! `/api/pipelines/{pipeline_id}/documents`: what pipelines hold.
 
+mod preview;
+mod replace;
+mod several;
 mod upload;
 
 use std::sync::Arc;
@@ -12,9 +15,12 @@ use crate::pipelines::{self, known_members, must};
 use crate::platform::{LONGEST_PAGE, PAGE, Platform};
 use crate::problems::{stored, validation};
 use crate::prompt;
-use crate::records::{Document, Pipeline, Status};
+use crate::records::{Chunk, Document, Pipeline, Status};
 use crate::store::{Change, Listed, StoredChunk};
 
+pub(crate) use preview::preview;
+pub(crate) use replace::replace;
+pub(crate) use several::delete as delete_several;
 pub(crate) use upload::{METADATA, create};
 
 /// `GET /api/pipelines/{pipeline_id}/documents`.
@@ -87,7 +93,7 @@ pub(crate) async fn fetch(platform: &Arc<Platform>, request: Request) -> Result<
 /// `GET …/content`: the bytes as they came. Never shown in the page of a browser.
 pub(crate) async fn content(platform: &Arc<Platform>, request: Request) -> Result<Response, Problem> {
     let (_, _, document) = of(platform, &request, Verb::Read).await?;
-    let tag = format!("{}-{}", document.revision, &document.sha256[..16.min(document.sha256.len())]);
+    let tag = document.content_etag();
     if request.head.knows(&tag) {
         return Ok(Response::ok("application/octet-stream", "").etag(tag));
     }
@@ -125,8 +131,15 @@ pub(crate) async fn chunks(platform: &Arc<Platform>, request: Request) -> Result
 }
 
 fn chunk(StoredChunk { id, number, chunk }: &StoredChunk) -> Value {
+    let mut shown = json!({"id": id});
+    pipelines::join(&mut shown, part(*number, chunk));
+    shown
+}
+
+/// A part of a document, stored or not.
+fn part(number: i64, chunk: &Chunk) -> Value {
     json!({
-        "id": id, "index": number, "start": chunk.place.map(|place| place.0),
+        "index": number, "start": chunk.place.map(|place| place.0),
         "end": chunk.place.map(|place| place.1), "page": chunk.page, "headings": chunk.headings,
         "text": chunk.content, "token_estimate": prompt::tokens(&chunk.content), "tags": chunk.tags,
     })

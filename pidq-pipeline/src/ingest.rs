@@ -3,6 +3,7 @@
 //! Reading a document goes through stages: its text is read in a process of its own, split, embedded, and stored with
 //! the chunks at once. Whatever dies in between leaves a job that another worker takes when the hold is over.
 
+pub(crate) mod reader;
 mod stages;
 
 use std::sync::Arc;

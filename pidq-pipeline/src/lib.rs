@@ -40,9 +40,11 @@ mod routes;
 mod running;
 mod settings;
 mod tokens;
+mod uploads;
 
 pub use opening::{OpenError, open, system_id};
 pub use platform::{Bell, Limits, Platform};
 pub use routes::ROUTES;
 pub use running::{Part, start};
 pub use settings::{SETTINGS, TABLES};
+pub use uploads::Uploads;

@@ -10,6 +10,7 @@ use crate::platform::{LONGEST_PAGE, Platform};
 pub(crate) fn show(platform: &Platform) -> Result<Response, Problem> {
     Response::json(&json!({
         "upload_bytes": platform.limits.upload,
+        "documents_deleted_at_once": LONGEST_PAGE,
         "pipelines": platform.limits.pipelines,
         "classifications": LABELS,
         "metadata_bytes": METADATA,

@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use pidq_http::auth::{GrantType, Identities, IdentityError, IdentityOptions, Moment, NewClient};
 use pidq_http::database::{Database, DatabaseError};
+use tokio::sync::Semaphore;
+
 use pidq_http::{App, Cursors, Floor, Secret, SettingError, Settings, Work};
 
 use crate::egress::{BackEnd, Guard, Policy};
@@ -21,6 +23,7 @@ use crate::platform::{Bell, Limits, Platform, TENANT, authenticate, ready};
 use crate::routes::ROUTES;
 use crate::settings::TABLES;
 use crate::store::{Store, StoreError};
+use crate::uploads::Uploads;
 
 /// Why the platform cannot be opened, and what to do.
 #[derive(Debug)]
@@ -78,6 +81,8 @@ impl From<std::io::Error> for OpenError {
     }
 }
 
+/// Documents that are looked at beforehand at once: each has a reader of its own.
+const PREVIEWS: usize = 2;
 /// Searches that wait for a thread.
 const SEARCHES: usize = 64;
 
@@ -105,6 +110,8 @@ pub async fn open(settings: &Settings) -> Result<App<Platform>, OpenError> {
             upload: settings.size("PIDQ_UPLOAD_SIZE")?,
             pipelines: settings.parsed("PIDQ_MAX_PIPELINES")?,
         },
+        uploads: Uploads::new(settings.size("PIDQ_UPLOAD_MEMORY")?, settings.size("PIDQ_UPLOAD_SIZE")?),
+        previews: Semaphore::new(PREVIEWS),
         bell: Bell::over(&messages),
         messages,
         hold: settings.duration("PIDQ_WORKER_HOLD")?.max(SHORTEST_HOLD),

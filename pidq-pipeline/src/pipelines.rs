@@ -145,7 +145,7 @@ fn policies(options: &Options, labels: &[String]) -> Result<(), Problem> {
 }
 
 /// A splitter by its name, or an object with the name and parameters; with the defaults filled in.
-fn text_splitter(given: &Value) -> Result<(String, Map<String, Value>), Problem> {
+pub(crate) fn text_splitter(given: &Value) -> Result<(String, Map<String, Value>), Problem> {
     let (name, mut parameters) = match given {
         Value::String(name) => (name.clone(), Map::new()),
         Value::Object(members) => {

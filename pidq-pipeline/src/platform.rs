@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use pidq_http::auth::Identities;
 use pidq_http::{Cursors, Fut, Head, Principal, PrincipalKind, Problem, Work, oauth};
-use tokio::sync::Notify;
+use tokio::sync::{Notify, Semaphore};
 use tokio::task::JoinSet;
 
 use crate::extract::{self, Isolation};
@@ -16,6 +16,7 @@ use crate::llm::Client;
 use crate::messages::{Messages, Signal, Subscription};
 use crate::models::Models;
 use crate::store::Store;
+use crate::uploads::Uploads;
 
 /// What all handlers share.
 pub struct Platform {
@@ -27,6 +28,10 @@ pub struct Platform {
     pub cursors: Cursors,
     /// What may be sent.
     pub limits: Limits,
+    /// The memory of what is being sent.
+    pub uploads: Uploads,
+    /// Documents that are looked at beforehand, so many at once.
+    pub previews: Semaphore,
     /// Whether all this may be used.
     pub licensing: Licensing,
     /// What processes call to each other.

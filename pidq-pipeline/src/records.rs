@@ -293,6 +293,11 @@ impl Document {
         format!("{}-{}-{}", self.id, self.revision, self.updated_at)
     }
 
+    /// The validator of its content.
+    pub fn content_etag(&self) -> String {
+        format!("{}-{}", self.revision, &self.sha256[..16.min(self.sha256.len())])
+    }
+
     /// As the interface shows it.
     pub fn show(&self) -> Value {
         json!({
@@ -300,7 +305,7 @@ impl Document {
             "content_type": self.content_type, "size": self.size, "sha256": self.sha256,
             "classification": self.classification, "external_id": self.external_id, "metadata": self.metadata,
             "revision": self.revision, "status": self.status.word(), "terminal": self.status.is_terminal(),
-            "searchable": self.searchable_revision.is_some(),
+            "searchable": self.searchable_revision.is_some(), "searchable_revision": self.searchable_revision,
             "progress": {"stage": self.status.word(), "done": self.progress.done, "total": self.progress.total},
             "attempts": self.attempts, "next_attempt_at": self.progress.next_attempt_at.map(rfc3339),
             "error": self.progress.failure, "chunk_count": self.progress.chunk_count,

@@ -151,6 +151,39 @@ pub const ROUTES: &[Route<Platform>] = &[
         handler: |platform, request| Box::pin(documents::content(platform, request)),
     },
     Route {
+        method: Method::PUT,
+        path: "/api/pipelines/{pipeline_id}/documents/{document_id}/content",
+        access: Access::Scope("documents:write"),
+        summary: "Gives a document another content, as its next revision; the one before answers until that is ready. Needs `If-Match`.",
+        parameters: &[WAIT, NEW_FILENAME, IF_MATCH],
+        body: Some(Accepts { media: &["*/*"], limit: FORM_BODY, schema: r#"{"type":"string","format":"binary"}"# }),
+        replies: &[
+            reply(202, DOCUMENT, "The new revision is in line."),
+            reply(200, DOCUMENT, "It was read while the caller waited, or the bytes were the same."),
+        ],
+        handler: |platform, request| Box::pin(documents::replace(platform, request)),
+    },
+    Route {
+        method: Method::POST,
+        path: "/api/pipelines/{pipeline_id}/documents:delete",
+        access: Access::Scope("documents:write"),
+        summary: "Deletes documents by their ids, or by those of the caller; each has its outcome.",
+        parameters: &[],
+        body: Some(json(SEVERAL)),
+        replies: &[reply(200, OBJECT, "What became of each.")],
+        handler: |platform, request| Box::pin(documents::delete_several(platform, request)),
+    },
+    Route {
+        method: Method::POST,
+        path: "/api/pipelines/{pipeline_id}/preview",
+        access: Access::Scope("documents:write"),
+        summary: "How a file or a text would be cut, by the splitter of the pipeline or another one. Nothing is kept.",
+        parameters: &[LIMIT],
+        body: Some(Accepts { media: &["multipart/form-data", "application/json"], limit: FORM_BODY, schema: PREVIEW }),
+        replies: &[reply(200, OBJECT, "The first chunks, and how many there would be.")],
+        handler: |platform, request| Box::pin(documents::preview(platform, request)),
+    },
+    Route {
         method: Method::GET,
         path: "/api/pipelines/{pipeline_id}/documents/{document_id}/text",
         access: Access::Scope("documents:read"),
@@ -308,6 +341,13 @@ const WAIT: Parameter = parameter(
     r#"{"type":"integer","minimum":0,"maximum":300,"default":0}"#,
     "Seconds to wait for the document to be read.",
 );
+const NEW_FILENAME: Parameter = parameter("filename", TEXT, "Another name of the file.");
+const IF_MATCH: Parameter = Parameter {
+    name: "If-Match",
+    place: Place::Header,
+    schema: TEXT,
+    summary: "The ETag of the content, or of the document, as it was read; or `*`.",
+};
 const CLASSIFICATION: Parameter = parameter("classification", TEXT, "Only documents of this label.");
 const STATUS: Parameter = parameter(
     "status",
@@ -323,6 +363,8 @@ const PIPELINE_WANTED: &str = r#"{"type":"object","required":["name","embedding_
 const PIPELINE: &str = r#"{"type":"object","required":["id","name","embedding_model","embedding_dimensions","text_splitter","text_splitter_params","classifications","status","document_counts","created_at","updated_at","revision"]}"#;
 const FORM: &str = r#"{"type":"object","required":["file","classification"],"properties":{"file":{"type":"string","format":"binary"},"classification":{"type":"string"},"external_id":{"type":"string","minLength":1,"maxLength":256},"metadata":{"type":"string"},"filename":{"type":"string"},"sha256":{"type":"string"}},"additionalProperties":false}"#;
 const DOCUMENT: &str = r#"{"type":"object","required":["id","pipeline_id","filename","content_type","size","sha256","classification","revision","status","terminal","searchable","progress","attempts","error","chunk_count","page_count","warnings","created_at","updated_at"]}"#;
+const SEVERAL: &str = r#"{"type":"object","properties":{"ids":{"type":"array","minItems":1,"maxItems":200,"items":{"type":"string"}},"external_ids":{"type":"array","minItems":1,"maxItems":200,"items":{"type":"string"}}},"minProperties":1,"maxProperties":1,"additionalProperties":false}"#;
+const PREVIEW: &str = r#"{"type":"object","properties":{"file":{"type":"string","format":"binary"},"text":{"type":"string"},"filename":{"type":"string"},"text_splitter":{"anyOf":[{"type":"string"},{"type":"object","required":["name"],"properties":{"name":{"type":"string"}}}]}},"additionalProperties":false}"#;
 const KEY_WANTED: &str = r#"{"type":"object","required":["name","scopes"],"properties":{"name":{"type":"string","minLength":1,"maxLength":128},"scopes":{"type":"array","minItems":1,"items":{"type":"string","enum":["pipelines:read","pipelines:write","documents:read","documents:write","query","admin"]}},"pipelines":{"type":"object","additionalProperties":{"type":"object","required":["classifications","verbs"],"properties":{"classifications":{"type":"array","items":{"type":"string"}},"verbs":{"type":"array","items":{"type":"string","enum":["read","write","query"]}}},"additionalProperties":false}},"expires_in_days":{"type":["integer","null"],"minimum":0,"maximum":4294967295}},"additionalProperties":false}"#;
 const SEARCH: &str = r#"{"type":"object","required":["query","classification"],"properties":{"query":{"type":"string","minLength":1,"maxLength":8000},"classification":{"type":"string"},"top_k":{"type":["integer","null"],"minimum":1,"maximum":50},"mode":{"type":["string","null"],"enum":["hybrid","dense","sparse",null]},"min_score":{"type":["number","null"]},"filter":{"type":["object","null"]}},"additionalProperties":false}"#;
 const QUERY: &str = r#"{"type":"object","required":["query","classification","llm_endpoint"],"properties":{"query":{"type":"string","minLength":1,"maxLength":8000},"classification":{"type":"string"},"llm_endpoint":{"type":"object","required":["api_key","model","base_url"],"properties":{"api_key":{"type":"string"},"model":{"type":"string","minLength":1,"maxLength":256},"base_url":{"type":"string"},"provider":{"type":["string","null"],"enum":["openai_compatible","openai",null]}},"additionalProperties":false},"top_k":{"type":["integer","null"],"minimum":1,"maximum":50},"mode":{"type":["string","null"],"enum":["hybrid","dense","sparse",null]},"min_score":{"type":["number","null"]},"filter":{"type":["object","null"]},"history":{"type":"array","maxItems":20,"items":{"type":"object","required":["role","content"],"properties":{"role":{"enum":["user","assistant"]},"content":{"type":"string"}},"additionalProperties":false}},"instructions":{"type":["string","null"],"maxLength":2000},"temperature":{"type":["number","null"],"minimum":0,"maximum":2},"max_tokens":{"type":["integer","null"],"minimum":1,"maximum":4294967295},"stream":{"type":"boolean"},"include_contexts":{"type":"boolean"},"timeout_ms":{"type":["integer","null"],"minimum":1,"maximum":600000}},"additionalProperties":false}"#;

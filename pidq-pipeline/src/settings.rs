@@ -19,6 +19,7 @@ pub const SETTINGS: &[Setting] = settings![
     "PIDQ_READER", "config.reader", Kind::Path, None, false, "The program that reads documents in a process of its own: the `pidq` that runs, unless another is named.";
     "PIDQ_MODELS", "config.models", Kind::Path, None, false, "A folder with a folder for each embedding model.";
     "PIDQ_UPLOAD_SIZE", "config.limits.upload", Kind::Size, Some("100MiB"), false, "The largest document.";
+    "PIDQ_UPLOAD_MEMORY", "config.limits.uploadMemory", Kind::Size, Some("512MiB"), false, "What all documents that are being sent may take together; beyond it the next one is told to come back.";
     "PIDQ_INDEX_MEMORY", "config.limits.indexMemory", Kind::Size, Some("1GiB"), false, "What the indexes that are open may take together; the one that was not asked for the longest time is closed.";
     "PIDQ_MAX_PIPELINES", "config.limits.pipelines", Kind::Number, Some("10000"), false, "How many pipelines there may be.";
 ];

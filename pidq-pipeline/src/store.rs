@@ -12,7 +12,7 @@ use pidq_http::uuid_v7;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-pub use documents::{Change, Listed, NewDocument};
+pub use documents::{Change, Listed, NewContent, NewDocument};
 pub use jobs::{Job, JobKind, ReadDocument};
 pub use partitions::{Listing, Searchable, StoredChunk};
 pub use pipelines::NewPipeline;

@@ -83,6 +83,11 @@ impl Reader {
         Reader { source: self.source.take(), limits: self.limits }
     }
 
+    /// How many bytes there are, if that is known.
+    pub fn announced(&self) -> Option<u64> {
+        self.source.body.size_hint().exact()
+    }
+
     /// The whole body, decompressed.
     pub async fn whole(&mut self, headers: &HeaderMap, limit: u64) -> Result<Bytes, Problem> {
         let coding = content_encoding(headers)?;

@@ -32,10 +32,10 @@ struct Form {
     metadata: Map<String, Value>,
 }
 
-struct File {
-    name: Option<String>,
-    media: Option<String>,
-    bytes: Vec<u8>,
+pub(super) struct File {
+    pub name: Option<String>,
+    pub media: Option<String>,
+    pub bytes: Vec<u8>,
 }
 
 /// `POST /api/pipelines/{pipeline_id}/documents`.
@@ -46,7 +46,8 @@ pub(crate) async fn create(platform: &Arc<Platform>, mut request: Request) -> Re
         let documents = platform.store.count_documents().await.map_err(stored)?;
         platform.licensing.admit_more("documents", limit, documents)?;
     }
-    let wait = request.query()?.parsed::<u64>("wait")?.unwrap_or(0).min(LONGEST_WAIT);
+    let wait = wait_of(&request)?;
+    let room = platform.uploads.admit(&request)?;
     let form = read(&mut request, platform.limits.upload).await?;
     let label = form.classification.as_deref().ok_or_else(|| missing("classification"))?.trim();
     must(&key, &pipeline, label, Verb::Write)?;
@@ -63,22 +64,29 @@ pub(crate) async fn create(platform: &Arc<Platform>, mut request: Request) -> Re
         sha256: &sha256,
     };
     let (document, is_new) = platform.store.add_document(new).await.map_err(stored)?;
+    drop((form, room));
     if is_new {
         platform.bell.ring();
     }
-    let document = wait_for(platform, document, Duration::from_secs(wait)).await?;
-    answer(&document, is_new)
-}
-
-/// 202, 201 if it is ready already, 200 if it was there before.
-fn answer(document: &Document, is_new: bool) -> Result<Response, Problem> {
-    let mut shown = document.show();
+    let document = wait_for(platform, document, wait).await?;
     let status = match (is_new, document.status.is_terminal()) {
         (false, _) => StatusCode::OK,
         (true, true) => StatusCode::CREATED,
         (true, false) => StatusCode::ACCEPTED,
     };
-    if !is_new {
+    answer(&document, status, !is_new)
+}
+
+/// How long a request waits for its document.
+pub(super) fn wait_of(request: &Request) -> Result<Duration, Problem> {
+    let seconds = request.query()?.parsed::<u64>("wait")?.unwrap_or(0);
+    Ok(Duration::from_secs(seconds.min(LONGEST_WAIT)))
+}
+
+/// The document as it is now, and whether its bytes were there before.
+pub(super) fn answer(document: &Document, status: StatusCode, is_duplicate: bool) -> Result<Response, Problem> {
+    let mut shown = document.show();
+    if is_duplicate {
         shown["duplicate"] = true.into();
     }
     let place = format!("/api/pipelines/{}/documents/{}", document.pipeline_id, document.id);
@@ -86,7 +94,7 @@ fn answer(document: &Document, is_new: bool) -> Result<Response, Problem> {
 }
 
 /// The document as it is when it is ready, or when the time is over.
-async fn wait_for(platform: &Platform, mut document: Document, wait: Duration) -> Result<Document, Problem> {
+pub(super) async fn wait_for(platform: &Platform, mut document: Document, wait: Duration) -> Result<Document, Problem> {
     let end = tokio::time::Instant::now() + wait;
     while !document.status.is_terminal() && tokio::time::Instant::now() < end {
         tokio::time::sleep(LOOK_EVERY).await;
@@ -100,12 +108,13 @@ async fn wait_for(platform: &Platform, mut document: Document, wait: Duration) -
 
 async fn read(request: &mut Request, limit: u64) -> Result<Form, Problem> {
     let limits = MultipartLimits { headers: 16 << 10, ..MultipartLimits::default() };
+    let announced = request.announced().unwrap_or(0).min(limit) as usize;
     let mut parts = request.multipart(limits)?;
     let mut form = Form::default();
     while let Some(part) = parts.next().await? {
         let name = part.name().to_owned();
         match name.as_str() {
-            "file" => once(&mut form.file, "file", file(part, limit).await?)?,
+            "file" => once(&mut form.file, "file", file(part, limit, announced).await?)?,
             "classification" => once(&mut form.classification, "classification", part.text().await?)?,
             "external_id" => once(&mut form.external_id, "external_id", external_id(part.text().await?)?)?,
             "filename" => once(&mut form.filename, "filename", part.text().await?)?,
@@ -117,7 +126,7 @@ async fn read(request: &mut Request, limit: u64) -> Result<Form, Problem> {
     Ok(form)
 }
 
-fn once<T>(place: &mut Option<T>, name: &str, value: T) -> Result<(), Problem> {
+pub(super) fn once<T>(place: &mut Option<T>, name: &str, value: T) -> Result<(), Problem> {
     match place.replace(value) {
         None => Ok(()),
         Some(_) => Err(validation(&format!("/{name}"), "There is more than one part of this name.")),
@@ -133,9 +142,10 @@ fn missing(name: &str) -> Problem {
     unprocessable("missing-part", &format!("/{name}"), &format!("The form has no part {name:?}."))
 }
 
-async fn file(mut part: Part, limit: u64) -> Result<File, Problem> {
+/// A file of so many bytes at most, for which there is room of so many bytes at first.
+pub(super) async fn file(mut part: Part, limit: u64, room: usize) -> Result<File, Problem> {
     let (name, media) = (part.file_name().map(str::to_owned), part.content_type().map(str::to_owned));
-    let mut bytes = Vec::new();
+    let mut bytes = Vec::with_capacity(room);
     while let Some(chunk) = part.chunk().await? {
         if (bytes.len() + chunk.len()) as u64 > limit {
             return Err(Problem::too_large("payload-too-large", limit).with("part", "file"));
@@ -175,7 +185,7 @@ pub(super) fn small(members: Map<String, Value>) -> Result<Map<String, Value>, P
 }
 
 /// The last part of what the caller calls the file, without what no file name has.
-fn filename(given: Option<&str>) -> String {
+pub(super) fn filename(given: Option<&str>) -> String {
     let name = given.unwrap_or_default().rsplit(['/', '\\']).next().unwrap_or_default();
     let name: String = name.chars().filter(|c| !c.is_control()).take(255).collect();
     let name = name.trim();

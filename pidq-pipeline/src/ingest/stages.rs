@@ -2,21 +2,15 @@
 
 use std::sync::Arc;
 
-use crate::analyser::tags;
-use crate::embedding::{self, Embedder, to_blob};
-use crate::extract::{self, CodePoints, Extracted, Markup, Upload};
+use super::reader::{self, Piece, Source, Trouble, blocking};
+use crate::embedding::{self, Embedder};
+use crate::extract::{CodePoints, Extracted};
 use crate::platform::Platform;
 use crate::records::{self, Document, Pipeline, Progress, Status};
-use crate::search::indexed;
-use crate::splitter::{self, Chunk, Refusal};
 use crate::store::{Job, ReadDocument, StoreError};
 
 /// Chunks that get their vectors between two reports.
 const BATCH: usize = 256;
-/// The most chunks of a document.
-const MOST_CHUNKS: usize = 200_000;
-/// Splitters that cut at the tags of HTML need them.
-const OF_MARKUP: &[&str] = &["html", "html_header"];
 
 /// Why a document is not ready.
 pub(super) enum Fault {
@@ -77,25 +71,9 @@ impl Reading {
     async fn parse(&mut self, pipeline: &Pipeline, document: &Document) -> Result<Extracted, Fault> {
         self.report(Status::Parsing, 0, None).await?;
         let bytes = self.platform.store.content(&document.id, self.job.revision).await?.ok_or(Fault::Unwanted)?;
-        let (name, media_type) = (document.filename.clone(), document.content_type.clone());
-        let mut options = self.platform.extraction.clone();
-        if OF_MARKUP.contains(&pipeline.text_splitter.as_str()) {
-            options.markup = Markup::Keep;
-        }
-        let isolation = self.platform.isolation.clone();
-        let stop = extract::Stop::default();
-        // Dropped when the job is lost: the child ends with it.
-        let _end = StopOnDrop(stop.clone());
-        let read = blocking(move || {
-            let upload = Upload { bytes: &bytes, name: Some(&name), media_type: Some(&media_type) };
-            extract::in_child(&upload, &options, &isolation, &stop)
-        });
-        let extracted = read.await?.map_err(|failure| Fault::Failed {
-            stage: Status::Parsing,
-            code: failure.code.as_str(),
-            retryable: failure.code.retryable(),
-            message: pidq_http::sentence(&failure.detail),
-        })?;
+        let (name, media_type) = (Some(document.filename.clone()), Some(document.content_type.clone()));
+        let read = reader::text(&self.platform, &pipeline.text_splitter, Source { bytes, name, media_type });
+        let extracted = read.await.map_err(|trouble| failed(Status::Parsing, trouble))?;
         self.progress.warnings.clone_from(&extracted.warnings);
         self.progress.page_count = Some(extracted.pages.len() as i64);
         Ok(extracted)
@@ -112,28 +90,8 @@ impl Reading {
         model: Arc<dyn Embedder>,
     ) -> Result<(Extracted, Vec<Piece>), Fault> {
         self.report(Status::Splitting, 0, None).await?;
-        let (name, parameters) = (pipeline.text_splitter.clone(), pipeline.splitter_parameters.clone());
-        // The text moves to the thread that splits it, and back: it may be long.
-        let split = blocking(move || {
-            let splitter = splitter::find(&name).ok_or_else(|| Refusal::of("text_splitter", "there is none"))?;
-            let chunks = splitter.build(&parameters)?.split(&extracted.text, &|texts| vectors(&*model, texts))?;
-            let pieces: Vec<_> = chunks.iter().filter_map(|chunk| Piece::of(chunk, &extracted.text)).collect();
-            Ok::<_, Refusal>((extracted, pieces))
-        });
-        let (extracted, pieces) = split.await?.map_err(|refusal| {
-            failed(Status::Splitting, "corrupt-document", format!("The text cannot be split: {refusal}."))
-        })?;
-        match pieces.len() {
-            0 => Err(failed(Status::Splitting, "empty-text", "The document has no text to search.".into())),
-            many if many > MOST_CHUNKS => Err(failed(
-                Status::Splitting,
-                "too-many-chunks",
-                format!(
-                    "The document makes {many} chunks; {MOST_CHUNKS} are the most. Split it, or take larger chunks."
-                ),
-            )),
-            _ => Ok((extracted, pieces)),
-        }
+        let split = reader::pieces(&pipeline.text_splitter, &pipeline.splitter_parameters, extracted, model);
+        split.await.map_err(|trouble| failed(Status::Splitting, trouble))
     }
 
     async fn embed(
@@ -152,7 +110,9 @@ impl Reading {
             self.report(Status::Embedding, chunks.len(), Some(total)).await?;
             let texts: Vec<String> = batch.iter().map(|piece| piece.indexed(pipeline, &title)).collect();
             let model = model.clone();
-            let vectors = blocking(move || model.embed(&texts)).await?.map_err(|error| unembedded(&error))?;
+            let vectors = blocking(move || model.embed(&texts)).await;
+            let vectors = vectors.map_err(|trouble| failed(Status::Embedding, trouble))?;
+            let vectors = vectors.map_err(|error| unembedded(&error))?;
             for (piece, vector) in batch.iter().zip(vectors) {
                 chunks.push(piece.stored(extracted, &places, &vector));
             }
@@ -187,77 +147,10 @@ impl Reading {
     }
 }
 
-/// A chunk on its way.
-struct Piece {
-    text: String,
-    span: Option<std::ops::Range<usize>>,
-    headings: Vec<String>,
-}
-
-impl Piece {
-    /// A chunk says what stands in the text, so that what is cited can be found there; one without a place says what
-    /// the splitter made.
-    fn of(chunk: &Chunk<'_>, text: &str) -> Option<Piece> {
-        let said = match &chunk.span {
-            Some(span) => &text[span.clone()],
-            None => &chunk.text,
-        };
-        let headings = chunk.headings.iter().map(|(_, heading)| heading.clone()).collect();
-        (!said.trim().is_empty()).then(|| Piece { text: said.to_owned(), span: chunk.span.clone(), headings })
-    }
-
-    /// What the vector is made from.
-    fn indexed(&self, pipeline: &Pipeline, title: &str) -> String {
-        indexed(&pipeline.context(title, &self.headings), &self.text)
-    }
-
-    fn stored(&self, extracted: &Extracted, places: &CodePoints<'_>, vector: &[f32]) -> records::Chunk {
-        let place = |byte: usize| places.before(byte) as i64;
-        records::Chunk {
-            place: self.span.as_ref().map(|span| (place(span.start), place(span.end))),
-            bytes: self.span.as_ref().map(|span| (span.start as i64, span.end as i64)),
-            page: self.span.as_ref().map(|span| extracted.page_at(span.start) as i64 + 1),
-            headings: self.headings.clone(),
-            content: self.text.clone(),
-            tags: tags(&self.text).into_iter().map(|tag| tag.name).collect(),
-            vector: to_blob(vector),
-        }
-    }
-}
-
-/// Ends a child when the job is lost.
-struct StopOnDrop(extract::Stop);
-
-impl Drop for StopOnDrop {
-    fn drop(&mut self) {
-        self.0.stop();
-    }
-}
-
-fn vectors(model: &dyn Embedder, texts: &[String]) -> Result<Vec<Vec<f64>>, Refusal> {
-    let vectors = model.embed(texts).map_err(|error| Refusal::text(error.to_string()))?;
-    Ok(vectors.into_iter().map(|vector| vector.into_iter().map(f64::from).collect()).collect())
-}
-
 fn unembedded(error: &embedding::Error) -> Fault {
-    let retryable = matches!(error, embedding::Error::Unavailable { .. });
-    let message = pidq_http::sentence(&error.to_string());
-    Fault::Failed { stage: Status::Embedding, code: error.code(), message, retryable }
+    failed(Status::Embedding, reader::unembedded(error))
 }
 
-fn failed(stage: Status, code: &'static str, message: String) -> Fault {
-    Fault::Failed { stage, code, message, retryable: false }
-}
-
-/// Runs what takes long beside the threads that answer.
-async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Fault> {
-    tokio::task::spawn_blocking(work).await.map_err(|error| {
-        tracing::error!(%error, "a stage gave up");
-        Fault::Failed {
-            stage: Status::Parsing,
-            code: "internal",
-            message: "Something went wrong here.".into(),
-            retryable: true,
-        }
-    })
+fn failed(stage: Status, Trouble { code, message, retryable }: Trouble) -> Fault {
+    Fault::Failed { stage, code, message, retryable }
 }

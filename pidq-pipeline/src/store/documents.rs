@@ -29,6 +29,19 @@ pub struct NewDocument<'a> {
     pub sha256: &'a str,
 }
 
+/// Another content of a document.
+#[derive(Clone, Copy, Debug)]
+pub struct NewContent<'a> {
+    /// The name of the file.
+    pub filename: &'a str,
+    /// The media type.
+    pub content_type: &'a str,
+    /// The bytes.
+    pub content: &'a [u8],
+    /// Their SHA-256 as hexadecimal digits.
+    pub sha256: &'a str,
+}
+
 /// What is changed of a document.
 #[derive(Clone, Copy, Debug)]
 pub struct Change<'a> {
@@ -90,8 +103,15 @@ const CHANGE: &str = "update documents set classification = coalesce($4, classif
 const RELABEL_CHUNKS: &str = "update chunks set classification = $2 where document_id = $1";
 const QUEUE: &str = "update documents set status = 'queued', attempts = 0, progress = '{}', updated_at = $2
   where id = $1 and status in ('ready', 'failed', 'cancelled')";
-const CANCEL: &str =
-    "update documents set status = case when searchable_revision is null then 'cancelled' else 'ready' end,
+const REPLACE: &str = "update documents set revision = revision + 1, filename = $3, content_type = $4, size = $5,
+  sha256 = $6, status = 'queued', attempts = 0, progress = '{}',
+  updated_at = case when updated_at >= $7 then updated_at + 1 else $7 end
+  where id = $1 and revision = $2 and status in ('ready', 'failed', 'cancelled')";
+/// A revision that was never found and was replaced is of no use any more.
+const DELETE_PASSED: &str = "delete from contents where document_id = $1 and revision < $2
+  and revision <> (select coalesce(searchable_revision, 0) from documents where id = $1)";
+const CANCEL: &str = "update documents set
+  status = case when searchable_revision = revision then 'ready' else 'cancelled' end,
   updated_at = $2 where id = $1 and status in ('queued', 'parsing', 'splitting', 'embedding', 'indexing')";
 const OF_PIPELINE: &str = "select id from documents where pipeline_id = $1 limit $2";
 const MARK_DELETING: &str = "update documents set status = 'deleting', searchable_revision = null, updated_at = $3
@@ -256,7 +276,38 @@ impl Store {
         Ok(())
     }
 
-    /// Ends the work on a document. One that was ready before stays so.
+    /// Gives a document another content as its next revision, with the job of reading it. The revision that queries find
+    /// stays until that is done.
+    ///
+    /// # Errors
+    /// If the content was replaced in between, if the document is being read, or if another one under the label has the
+    /// same bytes.
+    pub async fn replace_content(&self, document: &Document, new: NewContent<'_>) -> Result<()> {
+        let (now, revision) = (Moment::now().0, document.revision + 1);
+        let arguments = [
+            (&document.id).into(),
+            document.revision.into(),
+            new.filename.into(),
+            new.content_type.into(),
+            (new.content.len() as i64).into(),
+            new.sha256.into(),
+            now.into(),
+        ];
+        let mut tx = self.database.begin().await?;
+        match tx.execute(REPLACE, &arguments).await {
+            Ok(0) => return Err(StoreError::Changed),
+            Ok(_) => {}
+            Err(error) if error.is_duplicate() => return Err(StoreError::SameContent),
+            Err(error) => return Err(error.into()),
+        }
+        tx.execute(DELETE_PASSED, &[(&document.id).into(), revision.into()]).await?;
+        tx.execute(INSERT_CONTENT, &[(&document.id).into(), revision.into(), new.content.into()]).await?;
+        jobs::add(&mut tx, JobKind::Read, &document.pipeline_id, Some((&document.id, revision)), now).await?;
+        tx.commit().await?;
+        Ok(())
+    }
+
+    /// Ends the work on a document. One whose content was ready before stays so.
     ///
     /// # Errors
     /// If the database does not answer.

@@ -80,6 +80,7 @@ const PROGRESS: &str = "update documents set status = $2, attempts = $3, progres
   where id = $1 and status not in ('deleting', 'cancelled')";
 const LABEL: &str = "select classification from documents where id = $1";
 const FORGET_CHUNKS: &str = "delete from chunks where document_id = $1 and generation = $2";
+const FORGET_CONTENTS: &str = "delete from contents where document_id = $1 and revision < $2";
 const EXTRACTED: &str =
     "update contents set extracted = $3, pages = $4, title = $5 where document_id = $1 and revision = $2";
 /// Never the same moment twice: an index that knows the document as of then would not look at it again.
@@ -201,6 +202,7 @@ impl Store {
         let arguments =
             [document.into(), job.revision.into(), (&read.extracted).into(), (&read.pages).into(), title.into()];
         tx.execute(EXTRACTED, &arguments).await?;
+        tx.execute(FORGET_CONTENTS, &[document.into(), job.revision.into()]).await?;
         tx.execute(FORGET_CHUNKS, &[document.into(), read.generation.into()]).await?;
         // The label of this moment: nobody changes it while this transaction has the row.
         let label = tx.row::<(String,)>(LABEL, &[document.into()]).await?.map(|row| row.0).unwrap_or_default();

@@ -9,6 +9,7 @@ mod asking;
 mod corpora;
 #[path = "../../../pidq-http/tests/identity/databases.rs"]
 mod databases;
+mod documents;
 mod doubles;
 mod egress;
 mod embedding;

@@ -110,14 +110,14 @@ impl World {
         sent.json()
     }
 
-    async fn search(&self, pipeline: &str, question: &str, label: &str) -> Value {
+    pub async fn search(&self, pipeline: &str, question: &str, label: &str) -> Value {
         let body = json!({"query": question, "classification": label});
         let answer = self.post(&format!("/api/pipelines/{pipeline}/search"), &body).await;
         assert_eq!(answer.status, 200, "{}", String::from_utf8_lossy(&answer.body));
         answer.json()
     }
 
-    async fn found(&self, pipeline: &str, question: &str, label: &str) -> usize {
+    pub async fn found(&self, pipeline: &str, question: &str, label: &str) -> usize {
         self.search(pipeline, question, label).await["results"].as_array().unwrap().len()
     }
 }

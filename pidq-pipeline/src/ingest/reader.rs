@@ -1,0 +1,150 @@
+//! Bytes → text → pieces: what reading a document has in common with looking at one beforehand.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use crate::analyser::tags;
+use crate::embedding::{self, Embedder, to_blob};
+use crate::extract::{self, CodePoints, Extracted, Markup, Upload};
+use crate::platform::Platform;
+use crate::records::{self, Pipeline};
+use crate::search::indexed;
+use crate::splitter::{self, Chunk, Refusal};
+
+/// The most chunks of a document.
+const MOST_CHUNKS: usize = 200_000;
+/// Splitters that cut at the tags of HTML need them.
+const OF_MARKUP: &[&str] = &["html", "html_header"];
+
+/// Why there is no text, or there are no pieces.
+pub(crate) struct Trouble {
+    pub code: &'static str,
+    pub message: String,
+    pub retryable: bool,
+}
+
+/// A document as it came in.
+pub(crate) struct Source {
+    pub bytes: Vec<u8>,
+    pub name: Option<String>,
+    pub media_type: Option<String>,
+}
+
+/// The text for a splitter, read in a process of its own. The process ends when nobody waits for the text any more.
+pub(crate) async fn text(platform: &Platform, splitter: &str, source: Source) -> Result<Extracted, Trouble> {
+    let mut options = platform.extraction.clone();
+    if OF_MARKUP.contains(&splitter) {
+        options.markup = Markup::Keep;
+    }
+    let isolation = platform.isolation.clone();
+    let stop = extract::Stop::default();
+    let _end = StopOnDrop(stop.clone());
+    let read = blocking(move || {
+        let (name, media_type) = (source.name.as_deref(), source.media_type.as_deref());
+        extract::in_child(&Upload { bytes: &source.bytes, name, media_type }, &options, &isolation, &stop)
+    });
+    read.await?.map_err(|failure| Trouble {
+        code: failure.code.as_str(),
+        message: pidq_http::sentence(&failure.detail),
+        retryable: failure.code.retryable(),
+    })
+}
+
+/// The pieces of a text. It moves to the thread that splits it, and back: it may be long.
+pub(crate) async fn pieces(
+    splitter: &str,
+    parameters: &Map<String, Value>,
+    extracted: Extracted,
+    model: Arc<dyn Embedder>,
+) -> Result<(Extracted, Vec<Piece>), Trouble> {
+    let (name, parameters) = (splitter.to_owned(), parameters.clone());
+    let split = blocking(move || {
+        let splitter = splitter::find(&name).ok_or_else(|| Refusal::of("text_splitter", "there is none"))?;
+        let chunks = splitter.build(&parameters)?.split(&extracted.text, &|texts| vectors(&*model, texts))?;
+        let pieces: Vec<_> = chunks.iter().filter_map(|chunk| Piece::of(chunk, &extracted.text)).collect();
+        Ok::<_, Refusal>((extracted, pieces))
+    });
+    let (extracted, pieces) =
+        split.await?.map_err(|refusal| trouble("corrupt-document", format!("The text cannot be split: {refusal}.")))?;
+    match pieces.len() {
+        0 => Err(trouble("empty-text", "The document has no text to search.".into())),
+        many if many > MOST_CHUNKS => Err(trouble(
+            "too-many-chunks",
+            format!("The document makes {many} chunks; {MOST_CHUNKS} are the most. Split it, or take larger chunks."),
+        )),
+        _ => Ok((extracted, pieces)),
+    }
+}
+
+/// A chunk on its way.
+pub(crate) struct Piece {
+    text: String,
+    span: Option<Range<usize>>,
+    headings: Vec<String>,
+}
+
+impl Piece {
+    /// A chunk says what stands in the text, so that what is cited can be found there; one without a place says what
+    /// the splitter made.
+    fn of(chunk: &Chunk<'_>, text: &str) -> Option<Piece> {
+        let said = match &chunk.span {
+            Some(span) => &text[span.clone()],
+            None => &chunk.text,
+        };
+        let headings = chunk.headings.iter().map(|(_, heading)| heading.clone()).collect();
+        (!said.trim().is_empty()).then(|| Piece { text: said.to_owned(), span: chunk.span.clone(), headings })
+    }
+
+    /// What the vector is made from.
+    pub fn indexed(&self, pipeline: &Pipeline, title: &str) -> String {
+        indexed(&pipeline.context(title, &self.headings), &self.text)
+    }
+
+    /// As it is stored, with the vector that it got.
+    pub fn stored(&self, extracted: &Extracted, places: &CodePoints<'_>, vector: &[f32]) -> records::Chunk {
+        let place = |byte: usize| places.before(byte) as i64;
+        records::Chunk {
+            place: self.span.as_ref().map(|span| (place(span.start), place(span.end))),
+            bytes: self.span.as_ref().map(|span| (span.start as i64, span.end as i64)),
+            page: self.span.as_ref().map(|span| extracted.page_at(span.start) as i64 + 1),
+            headings: self.headings.clone(),
+            content: self.text.clone(),
+            tags: tags(&self.text).into_iter().map(|tag| tag.name).collect(),
+            vector: to_blob(vector),
+        }
+    }
+}
+
+/// Ends a child when nobody waits for it.
+struct StopOnDrop(extract::Stop);
+
+impl Drop for StopOnDrop {
+    fn drop(&mut self) {
+        self.0.stop();
+    }
+}
+
+fn vectors(model: &dyn Embedder, texts: &[String]) -> Result<Vec<Vec<f64>>, Refusal> {
+    let vectors = model.embed(texts).map_err(|error| Refusal::text(error.to_string()))?;
+    Ok(vectors.into_iter().map(|vector| vector.into_iter().map(f64::from).collect()).collect())
+}
+
+/// What a model could not do.
+pub(crate) fn unembedded(error: &embedding::Error) -> Trouble {
+    let retryable = matches!(error, embedding::Error::Unavailable { .. });
+    Trouble { code: error.code(), message: pidq_http::sentence(&error.to_string()), retryable }
+}
+
+fn trouble(code: &'static str, message: String) -> Trouble {
+    Trouble { code, message, retryable: false }
+}
+
+/// Runs what takes long beside the threads that answer.
+pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Trouble> {
+    tokio::task::spawn_blocking(work).await.map_err(|error| {
+        tracing::error!(%error, "a stage gave up");
+        Trouble { code: "internal", message: "Something went wrong here.".into(), retryable: true }
+    })
+}

@@ -1,0 +1,274 @@
+//! Documents that are replaced, deleted together, and looked at before they are sent.
+
+use std::sync::Arc;
+
+use pidq_pipeline::ingest;
+use serde_json::{Value, json};
+
+use crate::platform::{Answer, MASTER, SECRET, World, form};
+use crate::reading::on_each;
+
+const MANUAL: [(&str, &str); 1] = [("classification", "manual")];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_new_revision_answers_when_it_is_ready_and_the_old_one_until_then() {
+    on_each(async |world| {
+        let id = world.pipeline().await;
+        let sent = world.ready(&id, "P-101.txt", b"The pump is red.", &MANUAL).await;
+        let path = path(&id, &sent);
+        let unconditional = world.send("PUT", &path, &[], "The pump is blue.").await;
+        assert_eq!((unconditional.status, unconditional.code().as_str()), (428, "precondition-required"));
+        let first = world.get(&path).await;
+        let tag = first.header("etag").to_owned();
+        assert_eq!(unconditional.header("etag"), tag, "it says which one to name");
+        let put = put(world, &path, &tag, "The pump is blue.").await;
+        assert_eq!(put.status, 200, "{}", put.json());
+        let now = put.json();
+        assert_eq!((&now["revision"], &now["status"]), (&json!(2), &json!("ready")));
+        assert_eq!((&now["searchable_revision"], &now["size"]), (&json!(2), &json!(17)));
+        assert_eq!(world.get(&path).await.body, b"The pump is blue.");
+        let found = world.search(&id, "pump", "manual").await;
+        let found: Vec<_> =
+            found["results"].as_array().unwrap().iter().map(|hit| (&hit["text"], &hit["revision"])).collect();
+        assert_eq!(found, [(&json!("The pump is blue."), &json!(2))]);
+        let late = self::put(world, &path, &tag, "The pump is green.").await;
+        assert_eq!((late.status, late.code().as_str()), (412, "precondition-failed"));
+        let by_document = format!("\"{}\"", put.header("etag").trim_matches('"'));
+        let same = self::put(world, &path, &by_document, "The pump is blue.").await;
+        assert_eq!((same.status, &same.json()["duplicate"], &same.json()["revision"]), (200, &json!(true), &json!(2)));
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_revision_that_fails_leaves_the_one_before_and_says_so() {
+    on_each(async |world| {
+        let id = world.pipeline().await;
+        let sent = world.ready(&id, "P-101.txt", b"The pump is red.", &MANUAL).await;
+        let path = path(&id, &sent);
+        let failed = put(world, &path, "*", "  \n ").await.json();
+        assert_eq!((&failed["status"], &failed["revision"]), (&json!("failed"), &json!(2)), "{failed}");
+        assert_eq!((&failed["searchable"], &failed["searchable_revision"]), (&json!(true), &json!(1)));
+        assert_eq!(world.found(&id, "pump", "manual").await, 1, "the old one answers");
+        let text = world.get(&path.replace("/content", "/text")).await;
+        assert_eq!(text.body, b"The pump is red.");
+        let mended = put(world, &path, "*", "The pump is blue.").await.json();
+        assert_eq!((&mended["status"], &mended["searchable_revision"]), (&json!("ready"), &json!(3)));
+        assert_eq!(world.search(&id, "pump", "manual").await["results"][0]["text"], "The pump is blue.");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_document_is_replaced_when_nobody_reads_it_and_nothing_else_has_the_bytes() {
+    let world = World::sqlite(&[("PIDQ_UPLOAD_SIZE", "1KiB")]).await;
+    let id = world.pipeline().await;
+    let sent = world.upload(&id, "a.txt", b"one", &MANUAL).await.json();
+    let path = path(&id, &sent);
+    let busy = queue(&world, &path, "two").await;
+    assert_eq!((busy.status, busy.code().as_str()), (409, "document-busy"));
+    assert_eq!(world.send("POST", &path.replace("/content", "/cancel"), &[], "").await.status, 200);
+    world.upload(&id, "b.txt", b"two", &MANUAL).await;
+    for (body, status, code) in [
+        ("two".to_owned(), 409, "duplicate-content"),
+        (String::new(), 422, "validation"),
+        ("x".repeat(1025), 413, "payload-too-large"),
+    ] {
+        let answer = queue(&world, &path, &body).await;
+        assert_eq!((answer.status, answer.code().as_str()), (status, code));
+    }
+    let put = queue(&world, &format!("{path}?filename=a.md"), "three").await.json();
+    assert_eq!((&put["revision"], &put["filename"], &put["status"]), (&json!(2), &json!("a.md"), &json!("queued")));
+    assert_eq!(world.get(&path).await.body, b"three");
+    let cancelled = world.send("POST", &path.replace("/content", "/cancel"), &[], "").await.json();
+    assert_eq!((&cancelled["status"], &cancelled["searchable"]), (&json!("cancelled"), &json!(false)));
+}
+
+#[tokio::test]
+async fn documents_are_deleted_together_each_with_its_outcome() {
+    crate::platform::on_each(async |world| {
+        let id = world.pipeline().await;
+        let mut ids = Vec::new();
+        for number in 0..4 {
+            let (name, text) = (format!("{number}.txt"), format!("text {number}"));
+            let parts = [MANUAL[0], ("external_id", name.as_str())];
+            ids.push(world.upload(&id, &name, text.as_bytes(), &parts).await.json()["id"].clone());
+        }
+        let path = format!("/api/pipelines/{id}/documents:delete");
+        let done = world.post(&path, &json!({"ids": [ids[0], "no-such", ids[0], ids[1]]})).await;
+        assert_eq!(done.status, 200, "{}", done.json());
+        let outcomes: Vec<_> = statuses(&done);
+        assert_eq!(outcomes, ["deleted", "not_found", "deleted", "deleted"]);
+        assert_eq!(done.json()["deleted"], 2);
+        let done = world.post(&path, &json!({"external_ids": ["2.txt", "0.txt"]})).await;
+        assert_eq!(done.json()["data"][0], json!({"external_id": "2.txt", "status": "deleted"}));
+        assert_eq!(statuses(&done), ["deleted", "not_found"]);
+        let left = world.get(&format!("/api/pipelines/{id}/documents")).await.json();
+        assert_eq!((left["data"].as_array().unwrap().len(), &left["data"][0]["id"]), (1, &ids[3]));
+        for body in [
+            json!({}),
+            json!({"ids": [], }),
+            json!({"ids": [7]}),
+            json!({"ids": ["a"], "external_ids": ["a"]}),
+            json!({"ids": vec!["a"; 201]}),
+        ] {
+            let answer = world.post(&path, &body).await;
+            assert_eq!((answer.status, answer.code().as_str()), (422, "validation"), "{body}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_key_deletes_and_looks_only_where_it_may_write() {
+    let world = World::sqlite(&[("PIDQ_APP_MASTER_KEY", MASTER), ("PIDQ_APP_MASTER_SECRET", SECRET)]).await;
+    let token = world.token(SECRET).await.json();
+    let root = format!("Bearer {}", token["access_token"].as_str().unwrap());
+    let root = [("authorization", root.as_str()), ("content-type", "application/json")];
+    let labels = ["open", "read", "secret"];
+    let pipeline = json!({
+        "name": "p", "embedding_model": "hash-512", "text_splitter": "token", "classifications": labels,
+    });
+    let id = world.send("POST", "/api/pipelines", &root, pipeline.to_string()).await.json()["id"].clone();
+    let id = id.as_str().unwrap();
+    let mut ids = Vec::new();
+    for label in labels {
+        let sent = world.upload_as(&root[..1], id, "a.txt", label.as_bytes(), &[("classification", label)]).await;
+        ids.push(sent.json()["id"].clone());
+    }
+    let key = async |reach: Value| {
+        let wanted = json!({"name": "k", "scopes": ["documents:read", "documents:write"], "pipelines": {id: reach}});
+        let made = world.send("POST", "/api/keys", &root, wanted.to_string()).await.json();
+        format!("Bearer {}", made["key"].as_str().unwrap())
+    };
+    let writer = key(json!({"classifications": ["open"], "verbs": ["write"]})).await;
+    let reader = key(json!({"classifications": ["read"], "verbs": ["read"]})).await;
+    let json_as = |bearer| [("authorization", bearer), ("content-type", "application/json")];
+    let path = format!("/api/pipelines/{id}/documents:delete");
+    let body = json!({"ids": ids}).to_string();
+    let done = world.send("POST", &path, &json_as(reader.as_str()), body.clone()).await;
+    assert_eq!(statuses(&done), ["not_found", "not_found", "not_found"], "it may only read");
+    let done = world.send("POST", &path, &json_as(writer.as_str()), body).await;
+    assert_eq!(statuses(&done), ["deleted", "not_found", "not_found"]);
+    let preview = format!("/api/pipelines/{id}/preview");
+    let body = json!({"text": "a b c"}).to_string();
+    let refused = world.send("POST", &preview, &json_as(reader.as_str()), body.clone()).await;
+    assert_eq!((refused.status, refused.code().as_str()), (403, "classification-forbidden"));
+    assert_eq!(world.send("POST", &preview, &json_as(writer.as_str()), body.clone()).await.status, 200);
+    let elsewhere = world.send("POST", "/api/pipelines/other/preview", &json_as(writer.as_str()), body).await;
+    assert_eq!(elsewhere.code(), "pipeline-not-found");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_document_is_cut_beforehand_as_it_would_be_and_nothing_stays() {
+    on_each(async |world| {
+        let id = world.pipeline().await;
+        let path = format!("/api/pipelines/{id}/preview");
+        let text = "# Vessel\r\n\r\nPSV-2015A is set at 38.5 barg.\r\n\r\nÜberdruck V-201.";
+        let splitter = json!({"name": "recursive_character", "chunk_size": 30, "chunk_overlap": 0});
+        let shown = world.post(&path, &json!({"text": text, "text_splitter": splitter})).await;
+        assert_eq!(shown.status, 200, "{}", shown.json());
+        let shown = shown.json();
+        assert_eq!(shown["text_splitter_params"]["chunk_size"], 30);
+        let plain: Vec<char> = text.replace("\r\n", "\n").chars().collect();
+        for chunk in shown["chunks"].as_array().unwrap() {
+            let (start, end) = (chunk["start"].as_u64().unwrap() as usize, chunk["end"].as_u64().unwrap() as usize);
+            assert_eq!(plain[start..end].iter().collect::<String>(), chunk["text"].as_str().unwrap());
+        }
+        assert_eq!(shown["chunk_count"].as_u64().unwrap() as usize, shown["chunks"].as_array().unwrap().len());
+        assert!(shown["chunks"].to_string().contains("PSV-2015A"), "with its tags");
+        // The same file by the splitter of the pipeline, beforehand and in earnest.
+        let headers = [("content-type", "multipart/form-data; boundary=x7x")];
+        let beforehand = world.send("POST", &path, &headers, form("a.md", text.as_bytes(), &[])).await.json();
+        let sent = world.ready(&id, "a.md", text.as_bytes(), &MANUAL).await;
+        let chunks = world.get(&format!("/api/pipelines/{id}/documents/{}/chunks", sent["id"].as_str().unwrap())).await;
+        let mut chunks = chunks.json()["data"].clone();
+        chunks.as_array_mut().unwrap().iter_mut().for_each(|chunk| drop(chunk.as_object_mut().unwrap().remove("id")));
+        assert_eq!(beforehand["chunks"], chunks);
+        let one =
+            world.post(&format!("{path}?limit=1"), &json!({"text": text, "text_splitter": splitter})).await.json();
+        assert_eq!((one["chunks"].as_array().unwrap().len(), &one["truncated"]), (1, &json!(true)));
+        assert_eq!(world.get(&format!("/api/pipelines/{id}")).await.json()["document_counts"]["total"], 1);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_cannot_be_cut_is_refused_as_its_reading_would_fail() {
+    let world = World::sqlite(&[]).await;
+    let id = world.pipeline().await;
+    let path = format!("/api/pipelines/{id}/preview");
+    for (body, status, code) in [
+        (json!({}), 422, "missing-part"),
+        (json!({"text": 7}), 422, "validation"),
+        (json!({"text": "a", "splitter": "token"}), 422, "unknown-field"),
+        (json!({"text": "a", "text_splitter": "magic"}), 422, "unknown-text-splitter"),
+        (json!({"text": "a", "text_splitter": {"name": "token", "chunk_size": 0}}), 422, "validation"),
+        (json!({"text": " \n "}), 422, "empty-text"),
+    ] {
+        let answer = world.post(&path, &body).await;
+        assert_eq!((answer.status, answer.code().as_str()), (status, code), "{body}: {}", answer.json());
+    }
+    let headers = [("content-type", "multipart/form-data; boundary=x7x")];
+    for (bytes, status, code) in [
+        (&b"\x7fELF\x02\x01\x01\0\0\0\0\0"[..], 415, "unsupported-media-type"),
+        (b"%PDF-1.7 broken", 422, "corrupt-document"),
+    ] {
+        let answer = world.send("POST", &path, &headers, form("a", bytes, &[])).await;
+        assert_eq!((answer.status, answer.code().as_str()), (status, code), "{}", answer.json());
+    }
+    let answer = world.post(&format!("{path}?limit=0"), &json!({"text": "a"})).await;
+    assert_eq!((answer.status, answer.code().as_str()), (400, "invalid-parameter"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn uploads_beyond_the_memory_for_them_are_told_to_come_back() {
+    let settings = [("PIDQ_UPLOAD_MEMORY", "64KiB"), ("PIDQ_UPLOAD_SIZE", "64KiB")];
+    let world = Arc::new(World::sqlite(&settings).await);
+    let id = world.pipeline().await;
+    // Each takes more than half, and waits for a worker that is not there: it holds nothing then.
+    let first = world.upload(&id, "a.txt", "a".repeat(40 << 10).as_bytes(), &MANUAL).await;
+    assert_eq!(first.status, 202);
+    let many = (0..8).map(|number| {
+        let (world, id) = (world.clone(), id.clone());
+        tokio::spawn(async move {
+            world.upload(&id, "b.txt", format!("{number}").repeat(40 << 10).as_bytes(), &MANUAL).await
+        })
+    });
+    let mut statuses = Vec::new();
+    for answer in many.collect::<Vec<_>>() {
+        let answer = answer.await.unwrap();
+        if answer.status == 503 {
+            assert_eq!((answer.code().as_str(), answer.header("retry-after")), ("too-many-uploads", "2"));
+        }
+        statuses.push(answer.status);
+    }
+    assert!(statuses.iter().all(|status| [202, 503].contains(status)) && statuses.contains(&202), "{statuses:?}");
+    let again = world.upload(&id, "c.txt", "c".repeat(40 << 10).as_bytes(), &MANUAL).await;
+    assert_eq!(again.status, 202, "all room is there again");
+    let worker = tokio::spawn(ingest::work(Arc::clone(&world.state)));
+    let headers = [("content-type", "multipart/form-data; boundary=x7x")];
+    let path = format!("/api/pipelines/{id}/documents?wait=60");
+    let ready = world.send("POST", &path, &headers, form("d.txt", "d ".repeat(20 << 10).as_bytes(), &MANUAL)).await;
+    worker.abort();
+    assert_eq!((ready.status, &ready.json()["status"]), (201, &json!("ready")));
+}
+
+fn path(pipeline: &str, document: &Value) -> String {
+    format!("/api/pipelines/{pipeline}/documents/{}/content", document["id"].as_str().unwrap())
+}
+
+/// Replaces what has a tag, and waits.
+async fn put(world: &World, path: &str, tag: &str, body: &str) -> Answer {
+    world.send("PUT", &format!("{path}?wait=60"), &[("if-match", tag)], body).await
+}
+
+/// Replaces whatever there is, and does not wait.
+async fn queue(world: &World, path: &str, body: &str) -> Answer {
+    world.send("PUT", path, &[("if-match", "*")], body).await
+}
+
+fn statuses(answer: &Answer) -> Vec<String> {
+    let json = answer.json();
+    json["data"].as_array().unwrap().iter().map(|outcome| outcome["status"].as_str().unwrap().to_owned()).collect()
+}
