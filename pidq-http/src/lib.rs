@@ -99,5 +99,5 @@ pub use crate::route::{Accepts, Access, Fut, Handler, Parameter, Place, Reply, R
 pub use crate::serve::{Listener, Shutdown, Stop, serve};
 pub use crate::settings::{COMMON, Floor, Kind, Secret, Setting, SettingError, Settings, help, manual};
 pub use crate::site::{App, Authenticate, Ready, Site};
-pub use crate::tls::{Tls, TlsError, TlsVersion, client_tls};
+pub use crate::tls::{HttpsClient, Tls, TlsError, TlsVersion, client_tls, https_client};
 pub use crate::work::{Done, Work};

@@ -27,7 +27,7 @@ use tokio_rustls::server::TlsStream;
 
 use crate::site::Facts;
 
-pub use client::client_tls;
+pub use client::{HttpsClient, client_tls, https_client};
 
 /// The oldest version of TLS that is spoken.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

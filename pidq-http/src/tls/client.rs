@@ -1,8 +1,35 @@
-//! TLS as a client speaks it: whom it believes.
+//! TLS as a client speaks it: whom it believes, and the client that asks over it.
 
+use std::time::Duration;
+
+use hyper::body::Body;
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::TokioExecutor;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore};
+
+/// A client that speaks HTTP/1.1, over TLS or without, and follows nobody.
+pub type HttpsClient<B> = Client<HttpsConnector<HttpConnector>, B>;
+
+/// How long a connection may take to be there.
+const CONNECT: Duration = Duration::from_secs(10);
+
+/// A client that believes what [`client_tls`] says, and keeps so many connections for its next requests.
+/// What may be asked without TLS is for its user to decide.
+pub fn https_client<B>(authorities: Option<&str>, kept: usize) -> Result<HttpsClient<B>, String>
+where
+    B: Body<Data: Send> + Send,
+{
+    let mut connector = HttpConnector::new();
+    connector.enforce_http(false);
+    connector.set_connect_timeout(Some(CONNECT));
+    let builder = HttpsConnectorBuilder::new().with_tls_config(client_tls(authorities)?).https_or_http();
+    let connector = builder.enable_http1().wrap_connector(connector);
+    Ok(Client::builder(TokioExecutor::new()).pool_max_idle_per_host(kept).build(connector))
+}
 
 /// What a client of ours believes: the public authorities, and those of `authorities` (PEM).
 ///

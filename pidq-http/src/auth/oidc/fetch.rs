@@ -5,31 +5,21 @@ use std::time::Duration;
 use http_body_util::{BodyExt, Empty, Limited};
 use hyper::body::Bytes;
 use hyper::{Request, StatusCode, Uri};
-use hyper_rustls::HttpsConnector;
-use hyper_util::client::legacy::Client;
-use hyper_util::client::legacy::connect::HttpConnector;
-use hyper_util::rt::TokioExecutor;
 use serde_json::Value;
 
 use crate::auth::IdentityError;
-use crate::tls::client_tls;
+use crate::tls::{HttpsClient, https_client};
 
 const PATIENCE: Duration = Duration::from_secs(5);
 const LARGEST: usize = 256 * 1024;
 
-pub(super) struct Fetcher(Client<HttpsConnector<HttpConnector>, Empty<Bytes>>);
+pub(super) struct Fetcher(HttpsClient<Empty<Bytes>>);
 
 impl Fetcher {
+    /// What may be fetched without TLS is decided by `is_safe`.
     pub(super) fn new(authorities: Option<&str>) -> Result<Fetcher, IdentityError> {
         let refused = |what| IdentityError::Refused(format!("single sign-on: {what}"));
-        let tls = client_tls(authorities).map_err(refused)?;
-        let connector = hyper_rustls::HttpsConnectorBuilder::new()
-            .with_tls_config(tls)
-            // What may be fetched without TLS is decided by `is_safe`.
-            .https_or_http()
-            .enable_http1()
-            .build();
-        Ok(Fetcher(Client::builder(TokioExecutor::new()).pool_max_idle_per_host(0).build(connector)))
+        https_client(authorities, 0).map(Fetcher).map_err(refused)
     }
 
     /// A document. The reason of a failure says nothing of its content.
