@@ -4,6 +4,7 @@ mod connection;
 mod framing;
 mod guard;
 mod listener;
+mod proxied;
 mod shutdown;
 
 use std::io;

@@ -46,6 +46,8 @@ pub struct App<S: 'static> {
     pub quota: Option<Quota>,
     /// Proxies whose `X-Forwarded-For` is believed.
     pub proxies: Vec<Network>,
+    /// What these proxies say before they pass a connection on.
+    pub introduction: Introduction,
     /// Origins whose pages may call: `https://plant.example`.
     pub origins: Vec<String>,
     /// Where clients find out how to get a token (RFC 9728); appended to challenges.
@@ -67,6 +69,7 @@ impl<S: Send + Sync + 'static> App<S> {
             limits: Limits::default(),
             quota: None,
             proxies: Vec::new(),
+            introduction: Introduction::None,
             origins: Vec::new(),
             resource_metadata: None,
             registry: Registry::default(),
@@ -103,9 +106,27 @@ impl<S: Send + Sync + 'static> App<S> {
             limits: self.limits,
             quota: self.quota,
             proxies: self.proxies,
+            introduction: self.introduction,
             origins: self.origins,
             resource_metadata: self.resource_metadata,
         }))
+    }
+}
+
+/// What trusted proxies say before they pass a connection on.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum Introduction {
+    /// Nothing: they speak HTTP, and say who comes in its headers.
+    #[default]
+    None,
+    /// A header of the PROXY protocol, version 1 or 2, also before TLS. Connections without one are closed.
+    Proxy,
+}
+
+impl<S> Inner<S> {
+    /// Whether a connection from there begins with a PROXY header. Others are never asked for one, nor believed.
+    pub fn speaks_proxy(&self, address: std::net::IpAddr) -> bool {
+        self.introduction == Introduction::Proxy && self.proxies.iter().any(|network| network.contains(address))
     }
 }
 
@@ -134,6 +155,7 @@ pub(crate) struct Inner<S: 'static> {
     pub limits: Limits,
     pub quota: Option<Quota>,
     pub proxies: Vec<Network>,
+    pub introduction: Introduction,
     pub origins: Vec<String>,
     pub resource_metadata: Option<String>,
 }

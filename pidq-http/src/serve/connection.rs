@@ -19,6 +19,7 @@ use tokio::time::{interval, timeout};
 use super::Phase;
 use super::framing::Doubt;
 use super::guard::Guarded;
+use super::proxied::{self, Origin};
 use crate::limits::Limits;
 use crate::request::Incoming;
 use crate::response::Activity;
@@ -37,6 +38,13 @@ pub(super) struct Connection<S: 'static> {
     pub phases: watch::Receiver<Phase>,
     pub tls: Option<Tls>,
     pub door: Door,
+}
+
+/// Who is at the other end, and whether the way there is encrypted.
+#[derive(Clone, Copy)]
+struct Peer {
+    address: IpAddr,
+    tls: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -61,9 +69,13 @@ impl<S: Send + Sync + 'static> Connection<S> {
     }
 
     /// An error is the reason that a connection was ended for, in a word.
-    async fn serve(&self, stream: TcpStream) -> Result<(), &'static str> {
+    async fn serve(&self, mut stream: TcpStream) -> Result<(), &'static str> {
         prepare(&stream, &self.site.0.limits);
-        let peer = stream.peer_addr().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |address| address.ip());
+        let address = stream.peer_addr().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |address| address.ip());
+        let mut peer = Peer { address, tls: self.tls.is_some() };
+        if self.door == Door::Public && self.site.0.speaks_proxy(address) {
+            Box::pin(self.introduce(&mut stream, &mut peer)).await?;
+        }
         match &self.tls {
             None => self.serve_plain(stream, peer).await,
             // Boxed, here and below, so that a connection takes no more memory than what it turns out to be.
@@ -71,14 +83,28 @@ impl<S: Send + Sync + 'static> Connection<S> {
         }
     }
 
-    async fn serve_plain(&self, mut stream: TcpStream, peer: IpAddr) -> Result<(), &'static str> {
+    /// Lets a proxy say who comes.
+    async fn introduce(&self, stream: &mut TcpStream, peer: &mut Peer) -> Result<(), &'static str> {
+        let header = timeout(self.site.0.limits.first_byte, proxied::header(stream)).await;
+        match header.map_err(|_| "proxy_time")?.map_err(|_| "proxy_io")? {
+            Ok(Origin::Proxy) => {}
+            Ok(Origin::Client { address, tls }) => *peer = Peer { address, tls: peer.tls || tls },
+            Err(proxied::Malformed) => {
+                tracing::warn!(proxy = %peer.address, "a trusted proxy does not begin with a PROXY header");
+                return Err("proxy_header");
+            }
+        }
+        Ok(())
+    }
+
+    async fn serve_plain(&self, mut stream: TcpStream, peer: Peer) -> Result<(), &'static str> {
         let first_byte = self.site.0.limits.first_byte;
         let (protocol, prefix) =
             timeout(first_byte, sniff(&mut stream)).await.map_err(|_| "silent")?.map_err(|_| "io")?;
         self.serve_http(stream, protocol, prefix, peer).await
     }
 
-    async fn serve_tls(&self, stream: TcpStream, peer: IpAddr, tls: &Tls) -> Result<(), &'static str> {
+    async fn serve_tls(&self, stream: TcpStream, peer: Peer, tls: &Tls) -> Result<(), &'static str> {
         let limits = &self.site.0.limits;
         // Those who say nothing wait out here, and take no place from those who do.
         timeout(limits.first_byte, stream.readable()).await.map_err(|_| "silent")?.map_err(|_| "io")?;
@@ -97,14 +123,14 @@ impl<S: Send + Sync + 'static> Connection<S> {
         stream: T,
         protocol: Protocol,
         prefix: Vec<u8>,
-        peer: IpAddr,
+        peer: Peer,
     ) -> Result<(), &'static str>
     where
         T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
         let limits = &self.site.0.limits;
         let activity = Activity::begin();
-        let wire = Wire { peer, tls: self.tls.is_some(), door: self.door, activity: activity.clone() };
+        let wire = Wire { peer: peer.address, tls: peer.tls, door: self.door, activity: activity.clone() };
         let doubt = Doubt::new();
         let scanner = matches!(protocol, Protocol::Http1).then(|| doubt.scanner(limits.head_size));
         let io = TokioIo::new(Guarded::new(stream, prefix, scanner, limits.write_stall));

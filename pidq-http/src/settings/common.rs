@@ -9,10 +9,11 @@ use tracing_subscriber::filter::LevelFilter;
 use super::{Kind, Setting, SettingError, Settings};
 use crate::limits::Limits;
 use crate::log::{LogFormat, init_log};
+use crate::proxies::Network;
 use crate::quota::Quota;
 use crate::serve::Listener;
 use crate::settings;
-use crate::site::App;
+use crate::site::{App, Introduction};
 use crate::tls::{Tls, TlsVersion};
 
 /// The rows of the floor. Services read them together with their own.
@@ -26,6 +27,7 @@ pub const COMMON: &[Setting] = settings![
     "PIDQ_TLS_KEY", "config.tls.key", Kind::Path, None, false, "The key of the certificate, PEM.";
     "PIDQ_TLS_MIN", "config.tls.min", Kind::OneOf(&["1.2", "1.3"]), Some("1.2"), false, "The oldest version of TLS that is spoken.";
     "PIDQ_TRUSTED_PROXIES", "config.proxies", Kind::List, None, false, "Networks whose X-Forwarded-For is believed.";
+    "PIDQ_PROXY_PROTOCOL", "config.proxyProtocol", Kind::Switch, Some("off"), false, "Whether trusted proxies begin each connection with a PROXY header, version 1 or 2.";
     "PIDQ_CORS_ORIGINS", "config.cors.origins", Kind::List, None, false, "Origins whose pages may call.";
     "PIDQ_LOG_LEVEL", "config.log.level", Kind::OneOf(&["error", "warn", "info", "debug", "trace"]), Some("info"), false, "The least important lines that are written.";
     "PIDQ_LOG_FORMAT", "config.log.format", Kind::OneOf(&["json", "text"]), Some("json"), false, "How log lines look.";
@@ -80,6 +82,7 @@ impl Floor<'_> {
     pub fn furnish<S: Send + Sync + 'static>(&self, app: &mut App<S>) -> Result<(), SettingError> {
         app.limits = self.limits()?;
         app.proxies = self.0.list("PIDQ_TRUSTED_PROXIES")?;
+        app.introduction = self.introduction(&app.proxies)?;
         app.origins = self.0.list("PIDQ_CORS_ORIGINS")?;
         let rate: u32 = self.0.parsed("PIDQ_RATE")?;
         app.quota = (rate > 0).then(|| Quota::new("user", rate, Duration::from_secs(60)));
@@ -87,6 +90,17 @@ impl Floor<'_> {
             app.version = None;
         }
         Ok(())
+    }
+
+    /// Without proxies that are trusted nobody would be asked, and whoever sent a header would be refused.
+    fn introduction(&self, proxies: &[Network]) -> Result<Introduction, SettingError> {
+        match self.0.on("PIDQ_PROXY_PROTOCOL")? {
+            true if proxies.is_empty() => {
+                Err(self.0.wrong("PIDQ_PROXY_PROTOCOL", "`PIDQ_TRUSTED_PROXIES` has to say whose headers are believed"))
+            }
+            true => Ok(Introduction::Proxy),
+            false => Ok(Introduction::None),
+        }
     }
 
     /// The sockets: those of the service manager if there are any, else those that are asked for.

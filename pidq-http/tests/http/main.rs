@@ -8,6 +8,7 @@ mod framing;
 mod http2;
 mod logs;
 mod operations;
+mod proxied;
 mod restart;
 mod server;
 mod slow;

@@ -42,6 +42,7 @@ macro_rules! row {
 
 pub const ROUTES: &[Route<State>] = &[
     row!(GET, "/things/{id}", Access::Public, None, thing),
+    row!(GET, "/who", Access::Public, None, who),
     row!(POST, "/echo", Access::Public, JSON, echo),
     row!(GET, "/big", Access::Public, None, big),
     row!(GET, "/stream", Access::Public, None, stream),
@@ -61,6 +62,11 @@ const FORM: Option<Accepts> =
 
 async fn thing(_: &State, request: Request) -> Result<Response, Problem> {
     Ok(Response::json(&request.path("id")?)?.etag("7"))
+}
+
+/// Who asks, as far as proxies tell, and whether over TLS.
+async fn who(_: &State, request: Request) -> Result<Response, Problem> {
+    Response::json(&(request.head.client, request.head.secure))
 }
 
 async fn echo(_: &State, mut request: Request) -> Result<Response, Problem> {

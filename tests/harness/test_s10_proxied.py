@@ -1,0 +1,94 @@
+"""S10: haproxy as a sender of the PROXY protocol, both versions: limits are counted for the clients behind it."""
+
+import contextlib
+import socket
+import ssl
+import subprocess
+
+import pytest
+from certificates import Authority
+from service import Service, free_port, goal
+from test_s10_smuggling import program, wait_for
+
+CONFIG = """
+defaults
+  mode tcp
+  timeout connect 2s
+  timeout client 10s
+  timeout server 10s
+frontend plain
+  bind 127.0.0.1:{plain}
+  default_backend pidq
+frontend encrypted
+  bind 127.0.0.1:{encrypted} ssl crt {pem}
+  default_backend pidq
+backend pidq
+  server pidq 127.0.0.1:{server} source 127.0.0.9 {send} check check-send-proxy inter 200ms
+"""
+# Requests of a network in a minute.
+RATE = 20
+
+
+@contextlib.contextmanager
+def haproxy(service, send, pem):
+    """haproxy before the service: a port for plain connections, and one where it takes TLS off."""
+    ports = {"plain": free_port(), "encrypted": free_port()}
+    config = service.folder / "haproxy.conf"
+    config.write_text(CONFIG.format(server=service.port, send=send, pem=pem, **ports))
+    with subprocess.Popen([program("haproxy"), "-q", "-f", str(config)], stderr=subprocess.DEVNULL) as process:
+        try:
+            wait_for(ports["plain"])
+            yield ports
+        finally:
+            process.terminate()
+
+
+def ask(port, source, path="/graph", verify=None):
+    """The whole answer to a client at an address of this machine."""
+    with socket.create_connection(("127.0.0.1", port), timeout=10, source_address=(source, 0)) as line:
+        line = verify.wrap_socket(line, server_hostname="127.0.0.1") if verify else line
+        line.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode())
+        got = b""
+        with contextlib.suppress(ConnectionResetError):
+            while piece := line.recv(65_536):
+                got += piece
+    return got
+
+
+def statuses(port, source, count):
+    """How often each status came. One that broke off counts as 0."""
+    seen = [int(ask(port, source)[9:12] or 0) for _ in range(count)]
+    return {status: seen.count(status) for status in set(seen)}
+
+
+@pytest.mark.skipif(not program("haproxy"), reason="there is no haproxy (Debian: haproxy)")
+@pytest.mark.parametrize("send", ["send-proxy", "send-proxy-v2", "send-proxy-v2-ssl"])
+def test_haproxy_says_who_comes(send, tmp_path):
+    authority = Authority(tmp_path)
+    pem = tmp_path / "both.pem"
+    pem.write_bytes(b"".join(authority.pair()[:2]))
+    settings = {"PIDQ_PROXY_PROTOCOL": "on", "PIDQ_TRUSTED_PROXIES": "127.0.0.9", "PIDQ_RATE": str(RATE)}
+    with Service(**settings) as service, haproxy(service, send, pem) as ports:
+        first = statuses(ports["plain"], "127.0.0.5", RATE + 10)
+        second = statuses(ports["plain"], "127.0.0.6", 5)
+        strangers = ask(service.port, "127.0.0.7")
+        liars = ask_after(service.port, "127.0.0.7", b"PROXY TCP4 127.0.0.6 127.0.0.1 1 2\r\n")
+        silent = ask(service.port, "127.0.0.9")
+        secure = ask(ports["encrypted"], "127.0.0.8", "/livez", ssl.create_default_context(cafile=authority.file))
+        hsts = b"strict-transport-security" in secure.lower()
+    figures = {"sender": send, "limited": first.get(429, 0), "others": second.get(429, 0), "broken": first.get(0, 0) + second.get(0, 0)}
+    passed = (
+        first.get(429, 0) >= 10 and set(first) <= {401, 429} and second == {401: 5}
+        and strangers.startswith(b"HTTP/1.1 401") and not liars.startswith(b"HTTP/1.1 401") and silent == b""
+        and secure.startswith(b"HTTP/1.1 200") and hsts == (send == "send-proxy-v2-ssl")
+    )
+    goal("S10-proxied", figures, ">=10,0,0", passed, stranger=strangers[9:12].decode(), hsts=hsts)
+
+
+def ask_after(port, source, header):
+    """The answer to a client that sends something before its request."""
+    with socket.create_connection(("127.0.0.1", port), timeout=10, source_address=(source, 0)) as line:
+        line.sendall(header + b"GET /graph HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        with contextlib.suppress(ConnectionResetError):
+            return line.recv(65_536)
+    return b""
