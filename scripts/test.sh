@@ -58,6 +58,8 @@ ensure npm nodejs npm
 # Proxies before the service, days that pass in seconds, and systems that fail.
 PATH=$PATH:/usr/sbin ensure nginx nginx-light
 PATH=$PATH:/usr/sbin ensure haproxy haproxy
+# The documentation is looked at as people do.
+ensure chromium chromium
 ensure faketime faketime
 ensure strace strace
 # What the document platform can do without, and does with.
@@ -77,7 +79,7 @@ step cargo test
 step env RUSTDOCFLAGS="-D warnings" cargo doc --no-deps
 step examples
 # Real clients and strangers at a running service. What depends on time is for `make soak`.
-step tests/harness/run.sh -k "s1 or s2_ or p2_ or s4 or s5 or s6 or s7 or s8 or s9 or r5 or r7 or r8"
+step tests/harness/run.sh -k "browser or unread or s1 or s2_ or p2_ or s4 or s5 or s6 or s7 or s8 or s9 or r5 or r7 or r8"
 # Each bench once, without measuring.
 step cargo bench --benches --no-default-features -- --test
 # A look for what the corpora, which the tests have replayed, do not know yet.

@@ -1,12 +1,12 @@
 //! The routes as OpenAPI 3.1, and as a page.
 
+mod page;
+
+pub(crate) use page::{page, policy};
+
 use serde_json::{Map, Value, json};
 
 use crate::route::{Accepts, Access, Parameter, Place, Reply, Route};
-
-/// What the page may load: nothing, but the style within it.
-pub(crate) const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; \
-    frame-ancestors 'none'";
 
 /// The document. Panics when a row has a schema that is not JSON: a test of every service makes one.
 pub(crate) fn document<S>(name: &str, version: &str, routes: &[&'static Route<S>]) -> Value {
@@ -128,40 +128,4 @@ fn problem() -> Value {
             "request_id": { "type": "string" },
         },
     })
-}
-
-/// The document for people: one table, no script, nothing from elsewhere.
-pub(crate) fn page(document: &Value) -> String {
-    let title = escape(document["info"]["title"].as_str().unwrap_or_default());
-    let mut rows = String::new();
-    for (path, operations) in document["paths"].as_object().into_iter().flatten() {
-        for (method, operation) in operations.as_object().into_iter().flatten() {
-            rows.push_str(&row(path, method, operation));
-        }
-    }
-    format!(
-        "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>{title}</title><style>{STYLE}</style>\
-         <h1>{title}</h1><p>The same for programs: <a href=\"openapi.json\">openapi.json</a></p>\
-         <table><thead><tr><th>Method<th>Path<th>What it does<th>Access<tbody>{rows}</table></html>"
-    )
-}
-
-const STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:60rem;padding:0 1rem}\
-    table{border-collapse:collapse;width:100%}td,th{text-align:left;padding:.4rem .8rem .4rem 0;\
-    border-bottom:1px solid #ccc;vertical-align:top}code{font-family:ui-monospace,monospace}";
-
-fn row(path: &str, method: &str, operation: &Value) -> String {
-    let scope = operation["security"][0]["bearer"].as_array();
-    let access = match scope.map(|scopes| scopes.first().and_then(Value::as_str)) {
-        None => "everybody".to_owned(),
-        Some(None) => "any token".to_owned(),
-        Some(Some(scope)) => format!("scope {}", escape(scope)),
-    };
-    let summary = escape(operation["summary"].as_str().unwrap_or_default());
-    let method = method.to_ascii_uppercase();
-    format!("<tr><td><code>{method}</code><td><code>{}</code><td>{summary}<td>{access}", escape(path))
-}
-
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

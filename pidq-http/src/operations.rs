@@ -106,7 +106,7 @@ async fn docs(request: Request) -> Result<Response, Problem> {
     Ok(page
         .header(CACHE_CONTROL, "no-cache")
         .header(REFERRER_POLICY, "no-referrer")
-        .header(CONTENT_SECURITY_POLICY, crate::openapi::POLICY))
+        .header(CONTENT_SECURITY_POLICY, crate::openapi::policy()))
 }
 
 async fn metrics(request: Request) -> Result<Response, Problem> {

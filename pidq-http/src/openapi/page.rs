@@ -1,0 +1,238 @@
+//! The document for people: one page, no script, nothing from elsewhere.
+
+use std::sync::LazyLock;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
+
+/// The one style that the page has.
+const STYLE: &str = include_str!("page.css");
+
+/// What the page may load: the style within it, which its hash names, and the picture of its tab.
+pub(crate) fn policy() -> &'static str {
+    static POLICY: LazyLock<String> = LazyLock::new(|| {
+        let hash = STANDARD.encode(Sha256::digest(STYLE));
+        format!(
+            "default-src 'none'; style-src 'sha256-{hash}'; img-src data:; base-uri 'none'; form-action 'none'; \
+             frame-ancestors 'none'; require-trusted-types-for 'script'"
+        )
+    });
+    &POLICY
+}
+
+/// What clients show themselves with.
+const FORM: &str = "application/x-www-form-urlencoded";
+const CLIENT: &str = "The client shows its id and its secret, in the body or by Basic authentication.";
+/// The group of what stands alone.
+const ABOUT: &str = "About the service";
+
+/// The page.
+pub(crate) fn page(document: &Value) -> String {
+    let title = escape(text(&document["info"]["title"]));
+    let version = escape(text(&document["info"]["version"]));
+    let (mut index, mut articles) = (String::new(), String::new());
+    for (group, operations) in groups(document) {
+        let group = if group == ABOUT { group.to_owned() } else { format!("/{}", escape(group)) };
+        index.push_str(&format!(
+            "<h2>{group}</h2><ul>{}</ul>",
+            operations.iter().map(Operation::link).collect::<String>()
+        ));
+        articles
+            .push_str(&format!("<h2>{group}</h2>{}", operations.iter().map(Operation::article).collect::<String>()));
+    }
+    format!(
+        "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>{title}</title>\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
+         <link rel=\"icon\" href=\"data:,\"><style>{STYLE}</style></head><body>\
+         <header><h1>{title}<small>{version}</small></h1><p>The endpoints of this service. The same for programs: \
+         <a href=\"openapi.json\">openapi.json</a>. What goes wrong is told as a problem of RFC 9457, whose \
+         <code>code</code> never changes.</p></header>\
+         <div class=\"page\"><nav aria-label=\"Endpoints\">{index}</nav><main>{articles}</main></div></body></html>"
+    )
+}
+
+/// An operation of the document.
+struct Operation<'a> {
+    path: &'a str,
+    method: String,
+    told: &'a Value,
+}
+
+/// Operations by the first part of their paths.
+fn groups(document: &Value) -> Vec<(&str, Vec<Operation<'_>>)> {
+    let mut groups: Vec<(&str, Vec<Operation<'_>>)> = Vec::new();
+    for (path, methods) in members(&document["paths"]) {
+        let first = path.split('/').nth(1).unwrap_or_default();
+        let at = groups.iter().position(|(name, _)| *name == first).unwrap_or_else(|| {
+            groups.push((first, Vec::new()));
+            groups.len() - 1
+        });
+        let operations = members(methods).map(|(method, told)| Operation { path, method: method.to_uppercase(), told });
+        groups[at].1.extend(operations);
+    }
+    together(groups)
+}
+
+/// What stands alone is told together, and last: pages about the service itself.
+fn together<'a>(groups: Vec<(&'a str, Vec<Operation<'a>>)>) -> Vec<(&'a str, Vec<Operation<'a>>)> {
+    let (alone, mut groups): (Vec<_>, Vec<_>) = groups.into_iter().partition(|(_, operations)| operations.len() == 1);
+    let alone: Vec<_> = alone.into_iter().flat_map(|(_, operations)| operations).collect();
+    if !alone.is_empty() {
+        groups.push((ABOUT, alone));
+    }
+    groups
+}
+
+impl Operation<'_> {
+    fn id(&self) -> String {
+        escape(text(&self.told["operationId"]))
+    }
+
+    fn method(&self) -> String {
+        format!("<span class=\"method {}\">{}</span>", escape(&self.method.to_lowercase()), escape(&self.method))
+    }
+
+    fn link(&self) -> String {
+        format!("<li><a href=\"#{}\">{}<code>{}</code></a></li>", self.id(), self.method(), escape(self.path))
+    }
+
+    fn article(&self) -> String {
+        let (id, method, path) = (self.id(), self.method(), escape(self.path));
+        let (summary, access) = (escape(text(&self.told["summary"])), self.access());
+        let parts = [self.parameters(), self.body(), self.answers()].concat();
+        format!(
+            "<article id=\"{id}\"><h3>{method}<code>{path}</code></h3><p>{summary}</p>\
+             <p class=\"access\">{access}</p>{parts}</article>"
+        )
+    }
+
+    fn access(&self) -> String {
+        let scopes = self.told["security"][0]["bearer"].as_array();
+        match scopes.map(|scopes| scopes.first().and_then(Value::as_str)) {
+            None if self.told["requestBody"]["content"].get(FORM).is_some() => CLIENT.to_owned(),
+            None => "No token is needed.".to_owned(),
+            Some(None) => "Any token will do.".to_owned(),
+            Some(Some(scope)) => format!("Needs a token with the scope <code>{}</code>.", escape(scope)),
+        }
+    }
+
+    fn parameters(&self) -> String {
+        let rows: String = self.told["parameters"].as_array().into_iter().flatten().map(parameter).collect();
+        if rows.is_empty() { rows } else { format!("<h4>Parameters</h4><table>{rows}</table>") }
+    }
+
+    fn body(&self) -> String {
+        let content = &self.told["requestBody"]["content"];
+        let Some((_, first)) = members(content).next() else { return String::new() };
+        let media: Vec<String> = members(content).map(|(media, _)| code(media)).collect();
+        format!("<h4>Body</h4><p>{}</p>{}", media.join(" or "), schema(&first["schema"]))
+    }
+
+    fn answers(&self) -> String {
+        let rows: String = members(&self.told["responses"]).map(|(status, answer)| reply(status, answer)).collect();
+        format!("<h4>Answers</h4><table>{rows}</table>")
+    }
+}
+
+fn parameter(parameter: &Value) -> String {
+    let (name, place) = (code(text(&parameter["name"])), escape(text(&parameter["in"])));
+    let (looks, summary) = (looks(&parameter["schema"]), escape(text(&parameter["description"])));
+    format!("<tr><td>{name}<br><span class=\"soft\">{place}</span></td><td>{looks}</td><td>{summary}</td></tr>")
+}
+
+/// What a value looks like, in a few words.
+fn looks(schema: &Value) -> String {
+    let mut words = vec![escape(text(&schema["type"]))];
+    if let Some(values) = schema["enum"].as_array() {
+        words = values.iter().map(|value| code(text(value))).collect();
+    }
+    for (name, what) in [("pattern", "like "), ("minimum", "from "), ("maximum", "to "), ("default", "else ")] {
+        match &schema[name] {
+            Value::Null => {}
+            Value::String(text) => words.push(format!("{what}{}", code(text))),
+            other => words.push(format!("{what}{}", code(&other.to_string()))),
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words.join(", ")
+}
+
+fn reply(status: &str, answer: &Value) -> String {
+    let media: Vec<String> = members(&answer["content"]).map(|(media, _)| code(media)).collect();
+    let first = members(&answer["content"]).next().map(|(_, first)| schema(&first["schema"])).unwrap_or_default();
+    let status = if status == "default" { "4xx, 5xx".to_owned() } else { escape(status) };
+    let summary = escape(text(&answer["description"]));
+    format!("<tr><td>{status}</td><td>{}</td><td>{summary}{first}</td></tr>", media.join("<br>"))
+}
+
+/// A schema, folded: it is for the second look.
+fn schema(schema: &Value) -> String {
+    let says_nothing = schema.as_object().is_none_or(|members| members.keys().all(|name| name == "type"));
+    if says_nothing || schema.get("$ref").is_some() {
+        return String::new();
+    }
+    let text = serde_json::to_string_pretty(schema).unwrap_or_default();
+    format!("<details><summary>Schema</summary><pre>{}</pre></details>", escape(&text))
+}
+
+fn members(value: &Value) -> impl Iterator<Item = (&str, &Value)> {
+    static NONE: LazyLock<Map<String, Value>> = LazyLock::new(Map::new);
+    value.as_object().unwrap_or(&NONE).iter().map(|(name, value)| (name.as_str(), value))
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}
+
+fn code(text: &str) -> String {
+    format!("<code>{}</code>", escape(text))
+}
+
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn document(operation: Value) -> Value {
+        json!({"info": {"title": "T", "version": "1"}, "paths": {"/a/{id}": {"get": operation}}})
+    }
+
+    #[test]
+    fn every_operation_is_told_with_all_that_it_takes() {
+        let page = page(&document(json!({
+            "operationId": "get-a", "summary": "Gives an a.", "security": [{"bearer": ["read"]}],
+            "parameters": [{"name": "limit", "in": "query", "schema": {"type": "integer", "minimum": 1, "default": 7}}],
+            "requestBody": {"content": {"application/json": {"schema": {"required": ["x"]}}}},
+            "responses": {"200": {"description": "The a.", "content": {"text/csv": {"schema": {}}}}},
+        })));
+        for part in [
+            "<a href=\"#get-a\"><span class=\"method get\">GET</span><code>/a/{id}</code>",
+            "<article id=\"get-a\">",
+            "scope <code>read</code>",
+            "integer, from <code>1</code>, else <code>7</code>",
+            "<code>application/json</code>",
+            "&quot;required&quot;",
+            "<td>200</td><td><code>text/csv</code></td><td>The a.</td>",
+        ] {
+            assert!(page.contains(part), "{part} in {page}");
+        }
+    }
+
+    #[test]
+    fn nothing_of_a_table_becomes_markup() {
+        let evil = "<script>\"&";
+        let page = page(&document(json!({
+            "operationId": evil, "summary": evil, "parameters": [{"name": evil, "description": evil}],
+            "responses": {evil: {"description": evil}},
+        })));
+        assert!(!page.contains("<script>"));
+        assert!(policy().contains("default-src 'none'; style-src 'sha256-") && !policy().contains("unsafe"));
+    }
+}

@@ -1,0 +1,73 @@
+"""`/docs` in a real browser: all operations are there, and its policy forbids nothing that the page itself wants."""
+
+import html
+import http.server
+import re
+import shutil
+import subprocess
+import tempfile
+import threading
+
+import pytest
+import requests
+from service import WORK, goal
+
+BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+# What the policy of the page must not be like: this one forbids its own style, and the browser says so.
+STRICT = "default-src 'none'"
+PAGE = b"<!doctype html><title>x</title><style>body{color:red}</style><p>x</p>"
+
+
+def browse(url, *options):
+    """What the browser makes of a page, and what it writes to its console."""
+    with tempfile.TemporaryDirectory(prefix="pidq-browser-") as profile:
+        command = [
+            BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
+            "--no-first-run", "--disable-extensions", "--disable-background-networking", "--enable-logging=stderr",
+            "--window-size=1280,1600", f"--user-data-dir={profile}", *options, url,
+        ]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=180, check=False)
+    console = [line for line in done.stderr.splitlines() if ":CONSOLE" in line]
+    return done.stdout, console
+
+
+def forbidden():
+    """The console of a page that its own policy spoils."""
+
+    class Spoilt(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html")
+            self.send_header("Content-Security-Policy", STRICT)
+            self.end_headers()
+            self.wfile.write(PAGE)
+
+        def log_message(self, *_):
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Spoilt) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        _, console = browse(f"http://127.0.0.1:{server.server_port}/", "--dump-dom")
+        server.shutdown()
+    return console
+
+
+@pytest.mark.skipif(not BROWSER, reason="there is no Chromium (Debian: chromium)")
+def test_docs_in_a_browser(service):
+    assert forbidden(), "a policy that is broken has to show in the console, or this test could not fail"
+    document, console = browse(service.url + "/docs", "--dump-dom")
+    assert not console, console
+    policy = requests.get(service.url + "/docs", timeout=10).headers["Content-Security-Policy"]
+    assert "default-src 'none'" in policy and "unsafe" not in policy, policy
+    interface = requests.get(service.url + "/openapi.json", timeout=10).json()
+    expected = {(method.upper(), path) for path, methods in interface["paths"].items() for method in methods}
+    heads = re.findall(r"<h3><span[^>]*>([A-Z]+)</span><code>([^<]*)</code></h3>", document)
+    found = {(method, html.unescape(path)) for method, path in heads}
+    links = set(re.findall(r'<a href="#([^"]+)">', document))
+    dead = links - set(re.findall(r'<article id="([^"]+)">', document))
+    picture = WORK / "docs.png"
+    browse(service.url + "/docs", f"--screenshot={picture}")
+    assert picture.stat().st_size > 10_000, "the page is empty"
+    missing = len(expected - found)
+    goal("docs", {"operations": len(found), "missing": missing, "dead_links": len(dead)}, "0,0", not missing and not dead)
