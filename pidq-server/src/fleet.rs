@@ -2,12 +2,15 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::time::Duration;
 
-use pidq_http::{Lines, Problem, Request, Response};
+use bytes::Bytes;
+use pidq_http::{Problem, Request, Response, Sender};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value as Json, json};
 use tokio::task::JoinHandle;
+use tokio::time::sleep;
 
 use crate::asker::Asker;
 use crate::graph::readable;
@@ -51,8 +54,17 @@ const MOST: usize = 100_000;
 /// Drawings that are asked at once: enough to keep the threads busy while one is read.
 const AT_ONCE: usize = 4;
 
-/// A row, when it is there.
-type Pending = JoinHandle<Row>;
+/// When a row that found no room is asked again.
+const LATER: Duration = Duration::from_millis(100);
+
+/// A line, when it is there. Whoever does not wait for it ends its query.
+struct Pending(JoinHandle<Option<Bytes>>);
+
+impl Drop for Pending {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
 
 /// What a drawing answered.
 struct Row {
@@ -67,8 +79,10 @@ pub(crate) async fn ask(server: &Arc<Server>, mut request: Request) -> Result<Re
     let fleet: Fleet = request.object().await?;
     let asked = Arc::new(Asked::new(fleet.query, fleet.params)?);
     let asker = Asker::of(server, &request)?;
-    let jobs = chosen(server, &asker, Jobs::read(fleet.jobs)?).await?;
-    let (lines, response) = Response::ndjson();
+    let jobs = Jobs::read(fleet.jobs)?;
+    question::must_compile(server, &asker.key, asked.clone()).await?;
+    let jobs = chosen(server, &asker, jobs).await?;
+    let (lines, response) = Response::stream("application/x-ndjson");
     let fleet = Sent { server: server.clone(), tenant: asker.tenant.clone(), key: asker.key.clone(), asked };
     tokio::spawn(send(Arc::new(fleet), jobs, lines));
     Ok(response)
@@ -102,35 +116,54 @@ struct Sent {
 }
 
 /// Asks a few drawings at once and sends their rows in order, until nobody reads them any more.
-async fn send(fleet: Arc<Sent>, jobs: Vec<(JobId, bool)>, mut lines: Lines) {
-    let mut jobs = jobs.into_iter();
+async fn send(fleet: Arc<Sent>, jobs: Vec<(JobId, bool)>, mut lines: Sender) {
+    let (mut next, mut at_once) = (0, AT_ONCE);
     let mut pending: VecDeque<Pending> = VecDeque::new();
     loop {
-        while pending.len() < AT_ONCE
-            && let Some((job, may_read)) = jobs.next()
+        while pending.len() < at_once
+            && let Some((job, may_read)) = jobs.get(next)
         {
-            pending.push_back(tokio::spawn(row(fleet.clone(), job, may_read)));
+            pending.push_back(Pending(tokio::spawn(line(fleet.clone(), job.clone(), *may_read))));
+            next += 1;
         }
-        let Some(next) = pending.front_mut() else { break };
-        let is_read = tokio::select! {
-            row = next => match row {
-                Ok(row) => lines.send(&row.into_json()).await.is_ok(),
-                Err(_) => break,
-            },
-            () = lines.closed() => false,
+        let Some(first) = pending.front_mut() else { break };
+        let line = tokio::select! {
+            line = &mut first.0 => line,
+            () = lines.closed() => return,
         };
-        if !is_read {
-            // Dropping their handles would let them run on.
-            pending.iter().for_each(JoinHandle::abort);
-            return;
+        match line {
+            Ok(Some(line)) => {
+                if lines.send(line).await.is_err() {
+                    return;
+                }
+                pending.pop_front();
+                at_once = AT_ONCE;
+            }
+            Ok(None) => {
+                // What was asked ahead gives back the memory that the first row needs.
+                next -= pending.len();
+                pending.clear();
+                at_once = 1;
+                tokio::select! { () = sleep(LATER) => {}, () = lines.closed() => return }
+            }
+            // A defect: an answer that breaks off says so.
+            Err(_) => return,
         }
-        pending.pop_front();
     }
     // A reader who is gone by now misses nothing but the end.
     let _ = lines.finish().await;
 }
 
-async fn row(fleet: Arc<Sent>, job: JobId, may_read: bool) -> Row {
+/// The row of a drawing as it is sent. None: results that nobody has read yet leave no room for it.
+async fn line(fleet: Arc<Sent>, job: JobId, may_read: bool) -> Option<Bytes> {
+    let row = row(&fleet, job, may_read).await.into_json();
+    let mut line = serde_json::to_vec(&row).unwrap_or_default();
+    drop(row);
+    line.push(b'\n');
+    fleet.server.memory.keep(&fleet.key, line)
+}
+
+async fn row(fleet: &Sent, job: JobId, may_read: bool) -> Row {
     if !may_read {
         return Row { job, version: None, answer: Err(refusal(&problem(Error::GraphNotFound))) };
     }

@@ -1,7 +1,9 @@
 //! The memory of the queries that run: one budget for all of them.
 //!
 //! Most queries take little. So each runs with a small share first, and only one that fails for it runs once more, with
-//! all that a query may have, as soon as that much is free.
+//! all that a query may have, as soon as that much is free. What a run gave counts on until it is read.
+
+mod unread;
 
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
@@ -11,6 +13,7 @@ use pidq_core::{Cancel, Scratch};
 
 use crate::rendering::Failure;
 use crate::store::held;
+use unread::Unread;
 
 /// What a query has at first.
 const SMALL: usize = 4 << 20;
@@ -23,7 +26,9 @@ const LOOK: Duration = Duration::from_millis(20);
 #[derive(Debug)]
 pub struct Memory {
     total: usize,
-    free: Mutex<usize>,
+    /// Less than nothing while results hold what runs have.
+    free: Mutex<isize>,
+    unread: Mutex<Unread>,
     more: Condvar,
     /// Scratches for the next runs: touching fresh memory costs more than filling it.
     shelf: Mutex<Vec<Scratch>>,
@@ -38,7 +43,9 @@ struct Share<'m> {
 impl Memory {
     /// So many bytes for all.
     pub fn new(total: usize) -> Memory {
-        Memory { total, free: Mutex::new(total), more: Condvar::new(), shelf: Mutex::new(Vec::new()) }
+        let total = total.min(isize::MAX as usize);
+        let (free, unread) = (Mutex::new(total as isize), Mutex::default());
+        Memory { total, free, unread, more: Condvar::new(), shelf: Mutex::new(Vec::new()) }
     }
 
     /// Runs a query that may take `most` bytes. Blocks while others have what it needs, until it is cancelled.
@@ -67,11 +74,11 @@ impl Memory {
     /// A run that is cancelled needs nothing: it ends with its first step.
     fn take(&self, bytes: usize, cancel: &Cancel) -> Share<'_> {
         let mut free = held(&self.free);
-        while *free < bytes && !cancel.is_cancelled() {
+        while *free < bytes as isize && !cancel.is_cancelled() {
             free = self.more.wait_timeout(free, LOOK).unwrap_or_else(PoisonError::into_inner).0;
         }
-        let bytes = bytes.min(*free);
-        *free -= bytes;
+        let bytes = bytes.min((*free).max(0) as usize);
+        *free -= bytes as isize;
         Share { memory: self, bytes }
     }
 
@@ -85,7 +92,7 @@ impl Memory {
 
 impl Drop for Share<'_> {
     fn drop(&mut self) {
-        *held(&self.memory.free) += self.bytes;
+        *held(&self.memory.free) += self.bytes as isize;
         self.memory.more.notify_all();
     }
 }
@@ -141,7 +148,7 @@ mod tests {
             }
         });
         assert!(peak.load(SeqCst) <= 3 * SMALL);
-        assert_eq!(*held(&memory.free), 3 * SMALL);
+        assert_eq!(*held(&memory.free), 3 * SMALL as isize);
     }
 
     #[test]

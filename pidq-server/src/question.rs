@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
 use pidq_core::error::{Code, Warning};
 use pidq_core::limits::MAX_QUERY;
 use pidq_core::{Cancel, Graph, Limits, Profile, Query, Scratch};
@@ -71,7 +72,8 @@ pub(crate) async fn ask(server: &Server, mut request: Request) -> Result<Respons
     let done = run(server, &asker.key, graph, asked.clone(), rendering).await?;
     let waited = done.queued.as_millis() as u64;
     let answer = done.value.map_err(|failure| refused(failure, server.budget, media))?;
-    Ok(respond(&asked, &meta, media, answer).note("queued_ms", waited))
+    let keep = |result| server.memory.keep(&asker.key, result).ok_or_else(no_room);
+    Ok(respond(&asked, &meta, media, answer, keep)?.note("queued_ms", waited))
 }
 
 /// The whole drawing in a form for other programs.
@@ -86,7 +88,15 @@ pub(crate) async fn drawing(
     let asked = Arc::new(Asked::new("get()".into(), None)?);
     let done = run(server, &asker.key, graph, asked.clone(), rendering).await?;
     let answer = done.value.map_err(|failure| refused(failure, server.budget, rendering.media))?;
-    Ok(described(Response::ok(rendering.media.media_type(), answer.rendered.body), &meta))
+    let body = server.memory.keep(&asker.key, answer.rendered.body).ok_or_else(no_room)?;
+    Ok(described(Response::ok(rendering.media.media_type(), body), &meta))
+}
+
+/// Whether a query that many graphs are asked is one: its error is the same for all of them.
+pub(crate) async fn must_compile(server: &Server, who: &str, asked: Arc<Asked>) -> Result<(), Problem> {
+    let queries = server.queries.clone();
+    let compiled = server.work.run_for(who, || {}, move || asked.compiled(&queries).map(|_| ())).await?;
+    compiled.value.map_err(|error| refused(error.into(), server.budget, Media::Lines))
 }
 
 /// A graph that is ready to be asked.
@@ -152,11 +162,17 @@ impl Asked {
     fn params(&self) -> &str {
         self.params.as_ref().map_or("{}", |params| params.get())
     }
+
+    /// The query itself, from among those that were compiled. Blocks and takes a processor.
+    pub fn compiled(&self, queries: &Queries) -> pidq_core::Result<Arc<Query>> {
+        let (text, params) = (self.query.as_str(), self.params());
+        queries.load(Profile::Pidq, text, params, || Query::with_params(text, params))
+    }
 }
 
 impl Task {
     fn perform(&self) -> Result<Answer, Failure> {
-        let query = self.query()?;
+        let query = self.asked.compiled(&self.queries)?;
         if self.asked.dry_run {
             return self.within_limits(|_, limits| self.check(&query, limits));
         }
@@ -173,11 +189,6 @@ impl Task {
         self.memory.run(self.budget.memory, &self.cancel, |scratch, memory| {
             run(scratch, Budget { memory, ..self.budget }.limits(output, &self.cancel))
         })
-    }
-
-    fn query(&self) -> pidq_core::Result<Arc<Query>> {
-        let (text, params) = (self.asked.query.as_str(), self.asked.params());
-        self.queries.load(Profile::Pidq, text, params, || Query::with_params(text, params))
     }
 
     fn run(&self, query: &Query, scratch: &Scratch, limits: Limits<'_>) -> Result<(Answer, Vec<Warning>), Failure> {
@@ -231,7 +242,13 @@ pub(crate) fn failure_row(failure: &Failure) -> Json {
     }
 }
 
-fn respond(asked: &Asked, meta: &Meta, media: Media, answer: Answer) -> Response {
+fn respond(
+    asked: &Asked,
+    meta: &Meta,
+    media: Media,
+    answer: Answer,
+    keep: impl FnOnce(Vec<u8>) -> Result<Bytes, Problem>,
+) -> Result<Response, Problem> {
     let Answer { rendered, fuel, explained } = answer;
     // What a dry run tells has one form.
     let media = if asked.dry_run { Media::Json } else { media };
@@ -239,11 +256,16 @@ fn respond(asked: &Asked, meta: &Meta, media: Media, answer: Answer) -> Response
         Media::Json => envelope(asked, meta, &rendered.body, explained.as_ref()),
         _ => rendered.body,
     };
-    Response::new(StatusCode::OK, media.media_type(), body)
+    Ok(Response::new(StatusCode::OK, media.media_type(), keep(body)?)
         .header(RESULT_KIND, rendered.kind)
         .header(FUEL_USED, fuel.to_string())
         .header(CHANGE_VERSION, meta.version.as_str())
-        .note("fuel", fuel)
+        .note("fuel", fuel))
+}
+
+/// Results that are not read yet leave no room for this one.
+fn no_room() -> Problem {
+    Problem::unavailable("overloaded", "Too many results wait to be read. Read those, and try again.", 1)
 }
 
 const RESULT_KIND: HeaderName = HeaderName::from_static("x-result-kind");

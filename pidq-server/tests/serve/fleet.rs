@@ -50,8 +50,28 @@ async fn a_drawing_that_cannot_answer_has_a_row_that_says_why() {
         assert!(row.get("result").is_none());
     }
     assert_eq!(found[1]["error"], found[2]["error"], "what is forbidden is not there");
-    let wrong = rows(&viewer, json!({"query": "fliter(.a)", "jobs": {"ids": ["A-1"]}})).await;
-    assert!(wrong[0]["error"]["code"].as_str().is_some_and(|code| code.starts_with("PQ")), "{wrong:?}");
+    let wrong = rows(&viewer, json!({"query": "sort()", "jobs": {"ids": ["A-1"]}})).await;
+    assert!(wrong[0]["error"]["code"].as_str().is_some_and(|code| code.starts_with("PQ2")), "{wrong:?}");
+}
+
+#[tokio::test]
+async fn a_query_that_is_none_is_refused_once_and_not_in_every_row() {
+    let service = stocked().await;
+    let viewer = service.client("viewer").await;
+    for (query, params, status, code) in [
+        (".a ==", json!({}), 400, "query-syntax"),
+        ("fliter(.a)", json!({}), 422, "unknown-function"),
+        ("$missing", json!({}), 422, "query-invalid"),
+        ("regex(.a, $r)", json!({"r": "("}), 422, "regex-unsupported"),
+    ] {
+        for jobs in [json!({"prefix": ""}), json!({"ids": []}), json!({"ids": ["Z-1"]})] {
+            let body = json!({"query": query, "params": params, "jobs": jobs});
+            let problem = viewer.post("/graph", body).await.refuses(status, code).json();
+            assert!(problem["pq_code"].is_string() && problem["span"].is_object(), "{problem}");
+        }
+        let alone = json!({"query": query, "params": params});
+        viewer.post("/graph/A-1", alone).await.refuses(status, code);
+    }
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! Over a socket: a client that goes away takes its query with it.
+//! Over a socket: a client that goes away takes its query with it, and one that does not read its result is no burden.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -22,6 +22,11 @@ struct Wired {
 
 impl Wired {
     async fn start(name: &str) -> Wired {
+        Wired::with(name, "1GiB").await
+    }
+
+    /// With so much memory for all queries.
+    async fn with(name: &str, pool: &str) -> Wired {
         let folder = std::env::temp_dir().join(format!("pidq-wire-{}-{name}", std::process::id()));
         std::fs::create_dir_all(&folder).expect("a place to write");
         let given = [
@@ -34,6 +39,7 @@ impl Wired {
             ("PIDQ_QUERY_FUEL", "9000000000000000"),
             ("PIDQ_QUERY_TIME", "5m"),
             ("PIDQ_QUERY_MEMORY", "4GiB"),
+            ("PIDQ_QUERY_POOL", pool),
             ("PIDQ_DRAIN_WAIT", "0s"),
         ];
         let given = given.map(|(name, value)| (name.to_owned(), value.to_owned()));
@@ -100,4 +106,37 @@ async fn a_query_ends_when_its_client_is_gone() {
 async fn a_query_over_many_drawings_ends_when_its_client_is_gone() {
     let ids = ["J-1"; 8];
     check_abandoned("fleet", "/graph", json!({"query": endless(), "jobs": {"ids": ids}})).await;
+}
+
+/// A query whose result is 14 MB: more than what the kernel takes over for a reader who sleeps.
+fn long() -> (String, Value) {
+    let items = ["$t"; 16].join(",");
+    (format!("[{items}]"), json!({"t": "x".repeat(900_000)}))
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn results_that_nobody_reads_leave_no_room_for_more_until_their_reader_is_gone() {
+    let wired = Wired::with("unread", "64MiB").await;
+    assert!(wired.answer("PUT", "/graph/J-1", DRAWING).await.starts_with("HTTP/1.1 201"));
+    let (query, params) = long();
+    let long = json!({"query": query, "params": params}).to_string();
+    let mut unread = wired.send("POST", "/graph/J-1", &long).await;
+    let mut status = [0; 12];
+    unread.read_exact(&mut status).await.expect("it begins");
+    assert_eq!(&status, b"HTTP/1.1 200");
+
+    let refused = wired.answer("POST", "/graph/J-1", &long).await;
+    assert!(refused.starts_with("HTTP/1.1 503") && refused.contains("\"code\":\"overloaded\""), "{refused}");
+    assert!(refused.contains("retry-after: 1\r\n"), "{refused}");
+    assert!(wired.answer("POST", "/graph/J-1", r#"{"query":"1"}"#).await.ends_with("[1]}"), "short ones have room");
+    let many = json!({"query": query, "params": params, "jobs": {"ids": ["J-1", "J-1"]}}).to_string();
+    let mut rows = Box::pin(wired.answer("POST", "/graph", &many));
+    let waited = timeout(Duration::from_millis(500), &mut rows).await;
+    assert!(waited.is_err(), "rows wait until there is room");
+
+    drop(unread);
+    let rows = timeout(Duration::from_secs(30), rows).await.expect("there is room");
+    assert_eq!(rows.matches("\"job_id\":\"J-1\",\"change_version\":\"1\",\"result\":").count(), 2);
+    assert!(wired.answer("POST", "/graph/J-1", &long).await.starts_with("HTTP/1.1 200"));
+    wired.end().await;
 }
