@@ -91,6 +91,8 @@ class Service:
     """A server process and its folder: a folder that is given, or a new one with all accounts."""
 
     command = (SERVER,)
+    # Seconds until it has to be ready.
+    patience = 60
 
     def __init__(self, data=None, authority=None, before=(), **settings):
         """`authority` is the file of whoever has signed its certificate, `before` stands before its name on the command line."""
@@ -130,7 +132,7 @@ class Service:
         environment = {key: value for key, value in os.environ.items() if not key.startswith("PIDQ_")} | self.settings
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen([*self.before, *self.command], env=environment, stdout=log, stderr=log)
-        while time.monotonic() - begun < 60:
+        while time.monotonic() - begun < self.patience:
             if self.process.poll() is not None:
                 raise RuntimeError(self.log.read_text())
             with contextlib.suppress(requests.RequestException):

@@ -19,8 +19,8 @@ WELCH = 4.5
 class Line:
     """A connection that is kept, and how long each answer takes on it."""
 
-    def __init__(self, service):
-        self.socket = socket.create_connection(("127.0.0.1", service.port))
+    def __init__(self, service, patience=60):
+        self.socket = socket.create_connection(("127.0.0.1", service.port), timeout=patience)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def ask(self, request):

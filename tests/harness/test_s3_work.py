@@ -1,0 +1,72 @@
+"""S3: what a refusal costs, counted in instructions: the same for known and unknown, whatever else the machine does."""
+
+import re
+import shutil
+import subprocess
+import time
+
+import pytest
+from service import LONG, Service, goal
+from test_s3_timing import Line, clients, logins, tokens
+
+# How far the work may be apart, as a part of it.
+APART = 0.02
+ROUNDS = 4
+# A login under valgrind takes seconds.
+EACH = {"user": 8 if LONG else 2, "client": 100 if LONG else 40, "token": 100 if LONG else 40}
+
+
+def control(service, *arguments):
+    command = ["callgrind_control", *arguments, str(service.process.pid)]
+    subprocess.run(command, capture_output=True, check=True, timeout=120)
+
+
+def counted(service, line, requests, expected):
+    """Instructions of a request."""
+    control(service, "--zero")
+    for request in requests:
+        status, _ = line.ask(request)
+        assert status == expected, (status, request)
+    # What comes after an answer is work too.
+    time.sleep(0.5)
+    control(service, "--dump")
+    newest = max(service.folder.glob("work.*"), key=lambda file: int((file.suffix[1:] or "0") if file.suffix[1:].isdigit() else 0))
+    total = int(re.search(r"^(?:totals|summary): (\d+)", newest.read_text(), re.MULTILINE).group(1))
+    return total / len(requests)
+
+
+def compared(service, requests, count, expected):
+    """How far both ways are apart, as a part of the dearer: in turns, each time the least."""
+    ways = {"known": [], "unknown": []}
+    for _, kind, request in requests:
+        ways[kind].append(request)
+    line = Line(service, patience=300)
+    for request in (ways["known"][0], ways["unknown"][0]):
+        line.ask(request)
+    least = {}
+    for turn in range(ROUNDS):
+        for kind, asked in ways.items():
+            part = asked[1 + turn * count : 1 + (turn + 1) * count]
+            least[kind] = min(least.get(kind, float("inf")), counted(service, line, part, expected))
+    return abs(least["known"] - least["unknown"]) / max(least.values()), least
+
+
+@pytest.mark.skipif(not shutil.which("callgrind_control"), reason="there is no valgrind (Debian: valgrind)")
+def test_work():
+    # Valgrind counts what all threads do, and knows nothing of time.
+    with Service(PIDQ_TRUSTED_PROXIES="127.0.0.0/8", PIDQ_FIRST_BYTE_TIME="5m", PIDQ_HEAD_TIME="5m") as service:
+        users = service.add_users(40)
+        service.terminate()
+        service.before = ("valgrind", "-q", "--tool=callgrind", f"--callgrind-out-file={service.folder}/work")
+        service.patience = 300
+        service.start()
+        figures, passed = {}, True
+        for name, requests, expected in (
+            ("user", logins(users), 400),
+            ("client", clients(), 401),
+            ("token", tokens(service.token()), 401),
+        ):
+            apart, least = compared(service, requests, EACH[name], expected)
+            figures |= {f"{name}_apart": round(apart, 4), f"{name}_known": int(least["known"]), f"{name}_unknown": int(least["unknown"])}
+            passed = passed and apart <= APART
+        goal("S3-work", figures, APART, passed)
