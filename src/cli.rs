@@ -27,6 +27,8 @@ mod manual;
 mod pipeline;
 mod query;
 mod question;
+#[cfg(feature = "server")]
+mod remote;
 mod repl;
 #[cfg(feature = "server")]
 mod service;

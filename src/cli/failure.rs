@@ -35,6 +35,9 @@ pub enum Failure {
     Query(Error, String),
     /// The engine refused an input, with the name of where it came from.
     Input(Error, String),
+    /// A service refused: what it said, written out for people, and the status that this ends with.
+    #[cfg(feature = "server")]
+    Refused(String, Status),
 }
 
 /// What a subcommand gives.
@@ -63,6 +66,8 @@ impl Failure {
             Failure::ClosedPipe => Status::Done,
             Failure::Usage(_) | Failure::Input(..) => Status::Usage,
             Failure::Query(error, _) => status_of(error),
+            #[cfg(feature = "server")]
+            Failure::Refused(_, status) => *status,
         }
     }
 
@@ -74,6 +79,8 @@ impl Failure {
             Failure::Usage(message) => format!("{}error:{} {message}\n", styles.error, styles.reset),
             Failure::Query(error, source) => error.render_with(source, &styles),
             Failure::Input(error, name) => render_input(error, name, &styles),
+            #[cfg(feature = "server")]
+            Failure::Refused(text, _) => text.clone(),
         };
         warn(&text);
     }

@@ -17,6 +17,13 @@ pub struct Writing {
     #[arg(long, value_enum, default_value_t)]
     profile: Profile,
 
+    #[command(flatten)]
+    named: Named,
+}
+
+/// The values of the `$names` of a query.
+#[derive(Args)]
+pub struct Named {
     /// Make $NAME the text VALUE
     #[arg(long, num_args = 2, value_names = ["NAME", "VALUE"], allow_hyphen_values = true)]
     arg: Vec<String>,
@@ -59,6 +66,13 @@ impl Writing {
         if self.json { dialect.compile_json_with(text, params) } else { dialect.parse_with(text, params) }
     }
 
+    /// The values of the `$names` as a JSON object.
+    pub fn params(&self) -> Result<String> {
+        self.named.params()
+    }
+}
+
+impl Named {
     /// The values of the `$names` as a JSON object.
     pub fn params(&self) -> Result<String> {
         let mut members = Vec::new();

@@ -35,6 +35,11 @@ pub fn serve(options: &Serve) -> Result {
 }
 
 impl Place {
+    /// Whether a directory was named.
+    pub fn is_named(&self) -> bool {
+        self.data_dir.is_some()
+    }
+
     /// The settings of the service that has its data there.
     pub fn settings(&self) -> Result<Settings> {
         let folder = self.data_dir.iter().map(|path| path.display().to_string());

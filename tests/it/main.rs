@@ -28,5 +28,6 @@ mod pid;
 mod properties;
 mod python;
 mod readme;
+mod remote;
 mod service;
 mod shortcuts;

@@ -10,14 +10,14 @@ use std::time::Duration;
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
-fn pidq() -> Command {
+pub fn pidq() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_pidq"));
     command.current_dir(ROOT).env_clear().env("PATH", env!("PATH"));
     command
 }
 
 /// A folder of its own for a test, empty.
-fn folder(name: &str) -> PathBuf {
+pub fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     drop(fs::remove_dir_all(&folder));
     fs::create_dir_all(&folder).expect("a folder for the test");
@@ -25,15 +25,24 @@ fn folder(name: &str) -> PathBuf {
 }
 
 /// A service that runs until it is dropped.
-struct Service {
+pub struct Service {
     child: Child,
-    address: String,
+    pub address: String,
 }
 
 impl Service {
     fn start(arguments: &[&str]) -> Service {
+        Service::with(&[], arguments)
+    }
+
+    /// With secrets, which come from the environment.
+    pub fn with(environment: &[(&str, &str)], arguments: &[&str]) -> Service {
         let mut command = pidq();
-        command.arg("serve").args(["--listen", "127.0.0.1:0", "--admin-listen", ""]).args(arguments);
+        command
+            .envs(environment.iter().copied())
+            .arg("serve")
+            .args(["--listen", "127.0.0.1:0", "--admin-listen", ""])
+            .args(arguments);
         let mut child = command.stderr(Stdio::piped()).spawn().expect("it starts");
         let address = address(&mut child);
         Service { child, address }

@@ -91,6 +91,8 @@ fn described(failure: &Failure) -> String {
     let described = match failure {
         Failure::Query(error, _) | Failure::Input(error, _) => serde_json::to_string(error),
         Failure::Usage(message) => serde_json::to_string(&serde_json::json!({"message": message})),
+        #[cfg(feature = "server")]
+        Failure::Refused(text, _) => serde_json::to_string(&serde_json::json!({"message": text})),
         Failure::ClosedPipe => Ok("null".into()),
     };
     described.unwrap_or_else(|_| "null".into())
