@@ -1,9 +1,13 @@
 //! Texts as vectors: one row per model, and what every model promises.
 
+#[cfg(feature = "static")]
+mod folder;
 mod hash;
 mod memory;
 #[cfg(feature = "static")]
 mod table;
+#[cfg(feature = "bert")]
+mod transformer;
 
 use std::fmt;
 use std::path::PathBuf;
@@ -41,6 +45,8 @@ pub const MODELS: &[Model] = &[
     hash::HASH_512,
     #[cfg(feature = "static")]
     table::STATIC,
+    #[cfg(feature = "bert")]
+    transformer::TRANSFORMER,
     Model {
         name: "openai",
         dimensions: None,
@@ -106,6 +112,9 @@ pub enum Error {
     },
 }
 
+/// The code of a model that cannot be asked.
+pub const UNAVAILABLE: &str = "embedding-unavailable";
+
 impl Error {
     /// The model cannot be asked.
     pub fn unavailable(detail: impl Into<String>) -> Self {
@@ -115,7 +124,7 @@ impl Error {
     /// The stable name of the error.
     pub fn code(&self) -> &'static str {
         match self {
-            Error::Unavailable { .. } => "embedding-unavailable",
+            Error::Unavailable { .. } => UNAVAILABLE,
             Error::Dimensions { .. } => "embedding-dimension-mismatch",
         }
     }

@@ -2,14 +2,15 @@
 //! `tokenizer.json`. A text is the weighted mean of its words' vectors, with length 1.
 
 use std::fs;
-use std::path::{Component, Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use safetensors::tensor::TensorView;
 use safetensors::{Dtype, SafeTensors};
 use tokenizers::Tokenizer;
 
-use super::{Embedder, Error, Model, Place, normalize};
+use super::folder::{broken, folder};
+use super::{Embedder, Error, Model, normalize};
 
 /// The row.
 pub const STATIC: Model = Model {
@@ -22,17 +23,6 @@ pub const STATIC: Model = Model {
 
 /// What of a text is looked at, as model2vec does.
 const TOKENS: usize = 512;
-
-fn folder(place: &Place<'_>) -> Result<PathBuf, Error> {
-    let folder = place.folder.ok_or_else(|| Error::unavailable("no folder of models is configured"))?;
-    let mut parts = Path::new(place.name).components();
-    match (parts.next(), parts.next()) {
-        (None, _) => Ok(folder.clone()),
-        // A name that leads out of the folder is no name.
-        (Some(Component::Normal(name)), None) => Ok(folder.join(name)),
-        _ => Err(Error::unavailable("the name of a model must be the name of a folder")),
-    }
-}
 
 struct Table {
     tokenizer: Tokenizer,
@@ -134,10 +124,6 @@ fn half(bits: u16) -> f64 {
     }
 }
 
-fn broken(part: &str, detail: impl std::fmt::Display) -> Error {
-    Error::unavailable(format!("the model's {part}: {detail}"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -147,14 +133,5 @@ mod tests {
         assert_eq!([0x3c00, 0xc000, 0x3555, 0x0001, 0x7bff].map(half)[..2], [1.0, -2.0]);
         assert!((half(0x3555) - 0.333_251_953_125).abs() < 1e-12);
         assert_eq!((half(0x0001), half(0x7bff)), (2f64.powi(-24), 65504.0));
-    }
-
-    #[test]
-    fn a_name_does_not_lead_out_of_the_folder() {
-        let places = PathBuf::from("models");
-        let at = |name| folder(&Place { name, folder: Some(&places), remote: None });
-        assert_eq!(at("small"), Ok(PathBuf::from("models/small")));
-        assert_eq!(at(""), Ok(places.clone()));
-        assert!(["..", "/etc", "a/b", "../a"].iter().all(|name| at(name).is_err()));
     }
 }
