@@ -162,7 +162,7 @@ impl Partition {
             let mut vector = std::mem::take(&mut chunk.vector);
             normalize(&mut vector);
             self.vectors.push(&vector);
-            let terms = analyser::terms(&chunk.indexed());
+            let terms = analyser::index_terms(&chunk.indexed());
             self.postings.add(terms.iter().map(String::as_str));
             self.chunks.push(Some(Placed { document: document.id.clone(), chunk }));
         }
@@ -183,7 +183,7 @@ impl Partition {
 
     fn take(&mut self, slot: u32) -> Option<Chunk> {
         let Placed { mut chunk, .. } = self.chunks.get_mut(slot as usize)?.take()?;
-        let terms = analyser::terms(&chunk.indexed());
+        let terms = analyser::index_terms(&chunk.indexed());
         self.postings.remove(slot, terms.iter().map(String::as_str));
         chunk.vector = self.vectors.get(slot).to_vec();
         Some(chunk)

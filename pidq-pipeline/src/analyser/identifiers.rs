@@ -53,6 +53,25 @@ pub fn chained(chain: &[Piece<'_>], terms: &mut Vec<String>) {
     }
 }
 
+/// Makes a name that a part of the thing follows, as in `P-101A N1`, the name of the part.
+pub fn with_part(chain: &[Piece<'_>], next: Option<&Piece<'_>>, terms: &mut Vec<String>) {
+    let Some(part) = next.filter(|next| next.gap == " " && is_part(next.text)) else { return };
+    let joined: String = chain.iter().map(|piece| piece.text).collect();
+    let whole = hyphenated(&joined);
+    if is_mixed(&joined) && terms.contains(&whole) {
+        terms.retain(|term| *term != whole);
+        terms.push(format!("{whole}-{}", part.text));
+    }
+}
+
+/// `n1`, `m12`: what nozzles and their like are called, one letter and a number.
+fn is_part(word: &str) -> bool {
+    let mut bytes = word.bytes();
+    bytes.next().is_some_and(|b| b.is_ascii_lowercase())
+        && (2..=3).contains(&word.len())
+        && bytes.all(|b| b.is_ascii_digit())
+}
+
 /// The tags inside a longer name: `pr0107` of `20-pr-0107-a1`.
 fn inner<'p>(name: &'p [Piece<'_>]) -> impl Iterator<Item = String> + 'p {
     let pairs = name.windows(2).filter(|_| name.len() > 2);

@@ -88,7 +88,7 @@ impl Partition {
         if question.mode == Mode::Dense {
             return Scores { of: Vec::new(), bound: 0.0 };
         }
-        let terms = analyser::terms(question.text);
+        let terms = analyser::question_terms(question.text);
         self.postings.scores(terms.iter().map(String::as_str), Weights::default())
     }
 

@@ -29,6 +29,7 @@ fn report() -> Report {
 #[test]
 fn questions_about_the_plant_are_answered() {
     let report = report();
+    println!("{report}");
     let floors = [
         ("sparse", "nDCG@10", 0.845),
         ("sparse", "MRR", 0.885),
@@ -58,6 +59,7 @@ fn questions_without_an_answer_score_less() {
     let indexed = Set::read(&plant()).unwrap().index(encoder(), weight()).unwrap();
     for (mode, floor) in [(Mode::Sparse, 0.87), (Mode::Hybrid, 0.87), (Mode::Dense, 0.78)] {
         let separation = indexed.separation(mode).unwrap();
+        println!("{mode:?} tells {separation:.4}");
         assert!(separation >= floor, "{mode:?} tells {separation}");
     }
 }

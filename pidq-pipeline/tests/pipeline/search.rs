@@ -83,6 +83,32 @@ fn a_tag_is_found_however_it_is_written() {
 }
 
 #[test]
+fn a_pump_is_found_before_its_nozzles() {
+    let pump = "P-101A is a centrifugal pump (equipment.centrifugal_pump). P-101A has the parts P-101A N1, P-101A N2. \
+                P-101A is fed from HV-1011 through its parts. P-101A flows to CV-1013 through its parts.";
+    let nozzle = |at: u32| {
+        format!(
+            "P-101A N{at} is a nozzle (equipment_component.nozzle). P-101A N{at} is part of P-101A. \
+             P-101A N{at} is connected to and flows to HV-101{at}."
+        )
+    };
+    let of_another = "P-101B is a centrifugal pump. P-101B is fed from HV-1021. It is the spare of P-101A.";
+    let (one, two) = (nozzle(1), nozzle(2));
+    let partition = partition([
+        document("a", &[&one]),
+        document("b", &[&two]),
+        document("c", &[pump]),
+        document("d", &[of_another]),
+    ]);
+    for text in ["P-101A", "P 101A", "p101a", "What is P-101A?"] {
+        assert_eq!(ids(&partition.search(&question(text)))[0], "c.0", "{text}");
+    }
+    for text in ["P-101A N2", "nozzle N2 of P-101A"] {
+        assert_eq!(ids(&partition.search(&question(text)))[0], "b.0", "{text}");
+    }
+}
+
+#[test]
 fn a_chunk_is_found_by_its_headings_but_does_not_show_them() {
     let mut document = document("a", &["set at 38.5 barg"]);
     document.chunks[0].context = context("V-201 datasheet", ["Relief", " "]);
