@@ -84,6 +84,8 @@ struct Frame {
     query: String,
     with_contexts: bool,
     search: [Duration; 2],
+    /// What the search did otherwise than was asked.
+    warnings: Vec<Value>,
 }
 
 /// `POST /api/pipelines/{pipeline_id}/query`.
@@ -110,6 +112,7 @@ pub(crate) async fn ask(platform: &Arc<Platform>, mut request: Request) -> Resul
         query: text.clone(),
         with_contexts: asked.include_contexts,
         search: found.took,
+        warnings: found.warnings.clone(),
     };
     let question = question(asked, text, found);
     if streamed {
@@ -146,7 +149,7 @@ fn endpoint(pipeline: &Pipeline, label: &str, asked: &mut LlmEndpoint) -> Result
 }
 
 /// The addresses that the policy of a label allows.
-fn allowed(pipeline: &Pipeline, label: &str) -> Result<Option<AllowList>, Problem> {
+pub(crate) fn allowed(pipeline: &Pipeline, label: &str) -> Result<Option<AllowList>, Problem> {
     let Some(list) = pipeline.options.policies.get(label).and_then(|policy| policy.get("llm_allow")) else {
         return Ok(None);
     };
@@ -217,6 +220,9 @@ impl Frame {
             "id": self.id, "pipeline_id": self.pipeline, "classification": self.classification, "query": self.query,
         });
         pipelines::join(&mut whole, answer);
+        if let Some(warnings) = whole["warnings"].as_array_mut() {
+            warnings.extend(self.warnings.iter().cloned());
+        }
         let [embed, search] = self.search.map(|time| time.as_millis() as u64);
         let llm = took.as_millis() as u64;
         whole["timings_ms"] = json!({"embed": embed, "search": search, "llm": llm, "total": embed + search + llm});

@@ -9,7 +9,7 @@ use crate::problems::unprocessable;
 use crate::splitter::{SPLITTERS, Splitter};
 
 /// The length of the vectors of a model that can be opened.
-pub(crate) fn dimensions(models: &Models, name: &str) -> Result<usize, Problem> {
+pub(crate) async fn dimensions(models: &Models, name: &str) -> Result<usize, Problem> {
     if embedding::find(name).is_none() {
         let names: Vec<&str> = MODELS.iter().map(|model| model.name).collect();
         let problem = unprocessable("unknown-embedding-model", "/embedding_model", "There is no such embedding model.");
@@ -18,7 +18,7 @@ pub(crate) fn dimensions(models: &Models, name: &str) -> Result<usize, Problem> 
     let unavailable = |error: embedding::Error| {
         unprocessable("embedding-unavailable", "/embedding_model", &pidq_http::sentence(&error.to_string()))
     };
-    models.open(name).map(|model| model.dimensions()).map_err(unavailable)
+    models.dimensions(name).await.map_err(unavailable)
 }
 
 /// 422 for a splitter that there is not.

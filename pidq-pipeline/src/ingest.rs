@@ -12,6 +12,8 @@ use std::time::Duration;
 use pidq_http::auth::Moment;
 use pidq_http::uuid_v7;
 
+use crate::embedding;
+use crate::outages;
 use crate::platform::Platform;
 use crate::records::{Failure, Progress, Status};
 use crate::store::{Job, JobKind, StoreError};
@@ -61,9 +63,8 @@ async fn done(platform: &Arc<Platform>, job: &Job) {
 
 /// Reads a document. A hold that is lost, or a document that is not wanted any more, ends it without a trace.
 async fn read(platform: &Arc<Platform>, job: &Job) -> Result<(), StoreError> {
-    let mut reading = Reading::new(platform.clone(), job.clone());
     let outcome = tokio::select! {
-        outcome = reading.run() => outcome,
+        outcome = attempt(platform, job) => outcome,
         () = holding(platform, job) => Err(Fault::Unwanted),
     };
     match outcome {
@@ -72,6 +73,19 @@ async fn read(platform: &Arc<Platform>, job: &Job) -> Result<(), StoreError> {
         Err(Fault::Failed { stage, code, message, retryable }) => {
             fail(platform, job, stage, code, message, retryable).await
         }
+        Err(Fault::Waiting { stage, message }) => wait_for_model(platform, job, stage, message).await,
+    }
+}
+
+/// Reads a document. One whose model answers nobody was not tried at all.
+async fn attempt(platform: &Arc<Platform>, job: &Job) -> Result<(), Fault> {
+    match Reading::new(platform.clone(), job.clone()).run().await {
+        Err(Fault::Failed { stage, code, message, retryable: true })
+            if is_without_model(platform, job, code).await? =>
+        {
+            Err(Fault::Waiting { stage, message })
+        }
+        outcome => outcome,
     }
 }
 
@@ -102,6 +116,27 @@ async fn fail(
     let progress = Progress { failure: Some(failure), next_attempt_at: again_at, ..Progress::default() };
     platform.store.fail(job, &progress, again_at).await?;
     Ok(())
+}
+
+/// Puts a document back until its model answers, or is looked for again.
+async fn wait_for_model(platform: &Platform, job: &Job, stage: Status, message: String) -> Result<(), StoreError> {
+    let until = (Moment::now() + platform.hold).0;
+    let (stage, code) = (stage.word().to_owned(), embedding::UNAVAILABLE.to_owned());
+    let failure = Failure { stage, code, message, retryable: true, attempt: job.attempts };
+    let progress = Progress { failure: Some(failure), next_attempt_at: Some(until), ..Progress::default() };
+    platform.store.postpone(job, &progress, until).await?;
+    Ok(())
+}
+
+/// Whether a job failed because the model of its pipeline does not answer anybody.
+async fn is_without_model(platform: &Platform, job: &Job, code: &str) -> Result<bool, StoreError> {
+    if code != embedding::UNAVAILABLE {
+        return Ok(false);
+    }
+    match platform.store.pipeline(&job.pipeline_id).await? {
+        Some(pipeline) => outages::is_down(platform, &pipeline).await,
+        None => Ok(false),
+    }
 }
 
 /// 1, 4, 16, 64 seconds.

@@ -13,6 +13,7 @@ mod error;
 mod events;
 mod exchange;
 mod models;
+mod rerank;
 mod retry;
 mod stream;
 
@@ -23,6 +24,7 @@ use tokio::time::Instant;
 
 pub use chat::{Chat, Completion};
 pub use chunk::Usage;
+pub use embeddings::Batches;
 pub use endpoint::{Endpoint, Fault};
 pub use error::{Kind, LlmError, Upstream};
 pub use stream::{Deltas, Ending};

@@ -7,6 +7,8 @@ use pidq_http::{COMMON, endpoints, index, manual as settings};
 use crate::egress;
 use crate::embedding::MODELS;
 use crate::extract::FORMATS;
+use crate::models;
+use crate::rerank;
 use crate::routes::ROUTES;
 use crate::settings::SETTINGS;
 use crate::splitter::{SPLITTERS, Splitter};
@@ -19,9 +21,9 @@ pub fn pipeline() -> String {
         .replace("{index}", &index(ROUTES))
         .replace("{endpoints}", &endpoints(ROUTES))
         .replace("{splitters}", &splitters())
-        .replace("{models}", &models())
+        .replace("{models}", &embedding_models())
         .replace("{formats}", &formats())
-        .replace("{settings}", settings(&[SETTINGS, egress::SETTINGS]).trim_end())
+        .replace("{settings}", settings(&[SETTINGS, egress::SETTINGS, models::SETTINGS, rerank::SETTINGS]).trim_end())
         .replace("{common}", settings(&[COMMON]).trim_end())
 }
 
@@ -40,7 +42,7 @@ fn splitter(splitter: &Splitter) -> String {
     text
 }
 
-fn models() -> String {
+fn embedding_models() -> String {
     let mut text = String::from("| model | numbers | what it is |\n|---|---|---|\n");
     for model in MODELS {
         let dimensions = model.dimensions.map_or_else(|| "its own".into(), |number| number.to_string());

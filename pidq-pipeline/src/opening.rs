@@ -18,8 +18,9 @@ use crate::license::{Trust, system_id as system_id_of};
 use crate::licensing::{Licensing, Mode};
 use crate::llm::{Client, Patience};
 use crate::messages::Messages;
-use crate::models::Models;
+use crate::models::{Models, Service};
 use crate::platform::{Bell, Limits, Platform, TENANT, authenticate, ready};
+use crate::rerank::Reranker;
 use crate::routes::ROUTES;
 use crate::settings::TABLES;
 use crate::store::{Store, StoreError};
@@ -118,7 +119,8 @@ pub async fn open(settings: &Settings) -> Result<App<Platform>, OpenError> {
         indexes: Indexes::new(usize::try_from(settings.size("PIDQ_INDEX_MEMORY")?).unwrap_or(usize::MAX)),
         llm: llm(settings)?,
         work: Work::new(Work::usual_threads(), SEARCHES),
-        models: Models::new(settings.path("PIDQ_MODELS")?),
+        reranker: Reranker::of(settings, authorities(settings)?.as_deref())?,
+        models: Models::new(settings.path("PIDQ_MODELS")?, Service::of(settings, authorities(settings)?.as_deref())?),
         extraction: extract::Options::of_this_machine(),
         isolation: reader(settings)?,
     };
@@ -199,9 +201,14 @@ fn llm(settings: &Settings) -> Result<Client, OpenError> {
     let listens: Vec<SocketAddr> = settings.list("PIDQ_LISTEN")?;
     let on_loopback = listens.iter().all(|address| address.ip().is_loopback());
     let policy = Policy::of(settings, on_loopback, back_ends(settings)?)?;
-    let authorities = settings.path("PIDQ_LLM_CA")?.map(std::fs::read_to_string).transpose()?;
-    let guard = Guard::new(policy, authorities.as_deref()).map_err(|why| settings.wrong("PIDQ_LLM_CA", &why))?;
+    let guard =
+        Guard::new(policy, authorities(settings)?.as_deref()).map_err(|why| settings.wrong("PIDQ_LLM_CA", &why))?;
     Ok(Client::new(guard, Patience::default()))
+}
+
+/// The authorities that are trusted beside the public ones.
+fn authorities(settings: &Settings) -> Result<Option<String>, OpenError> {
+    Ok(settings.path("PIDQ_LLM_CA")?.map(std::fs::read_to_string).transpose()?)
 }
 
 /// The servers behind the platform.

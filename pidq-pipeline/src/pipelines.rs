@@ -12,7 +12,7 @@ use crate::keys::{self, ApiKey, Verb};
 use crate::models::Models;
 use crate::platform::{LONGEST_PAGE, PAGE, Platform};
 use crate::problems::{refused, stored, unprocessable, validation};
-use crate::records::{Options, Pipeline};
+use crate::records::{Options, Pipeline, PipelineStatus};
 use crate::splitter;
 use crate::store::NewPipeline;
 
@@ -37,7 +37,7 @@ pub(crate) async fn create(platform: &Arc<Platform>, mut request: Request) -> Re
     if !key.is_unrestricted() {
         return Err(forbidden("This key reaches some pipelines only, and makes no new ones."));
     }
-    let new = new_pipeline(&platform.models, body)?;
+    let new = new_pipeline(&platform.models, body).await?;
     let allowance = platform.licensing.admit()?;
     let pipelines = platform.store.count_pipelines().await.map_err(stored)?;
     if let Some(limit) = allowance.pipelines {
@@ -52,7 +52,7 @@ pub(crate) async fn create(platform: &Arc<Platform>, mut request: Request) -> Re
     Ok(Response::json(&shown)?.created(format!("/api/pipelines/{}", pipeline.id)).etag(pipeline.etag()))
 }
 
-fn new_pipeline(models: &Models, body: Map<String, Value>) -> Result<NewPipeline, Problem> {
+async fn new_pipeline(models: &Models, body: Map<String, Value>) -> Result<NewPipeline, Problem> {
     known_members(&body, MEMBERS)?;
     let wanted: Wanted = serde_json::from_value(Value::Object(body)).map_err(|error| mistyped(&error))?;
     let (text_splitter, splitter_parameters) = text_splitter(&wanted.text_splitter)?;
@@ -60,7 +60,7 @@ fn new_pipeline(models: &Models, body: Map<String, Value>) -> Result<NewPipeline
     policies(&wanted.options, &classifications)?;
     Ok(NewPipeline {
         name: name(&wanted.name)?,
-        embedding_dimensions: catalogue::dimensions(models, &wanted.embedding_model)? as i64,
+        embedding_dimensions: catalogue::dimensions(models, &wanted.embedding_model).await? as i64,
         embedding_model: wanted.embedding_model,
         text_splitter,
         splitter_parameters,
@@ -306,7 +306,13 @@ pub(crate) fn must(key: &ApiKey, pipeline: &Pipeline, label: &str, verb: Verb) -
 async fn show(platform: &Platform, pipeline: &Pipeline, key: &ApiKey) -> Result<Value, Problem> {
     let labels = key.labels(&pipeline.id, &pipeline.classifications).unwrap_or_default();
     let counts = platform.store.counts(&pipeline.id, &labels).await.map_err(stored)?;
-    Ok(pipeline.show(&labels, &counts))
+    let mut shown = pipeline.show(&labels, &counts);
+    if pipeline.status == PipelineStatus::Active
+        && platform.store.is_out(&pipeline.embedding_model).await.map_err(stored)?
+    {
+        shown["status"] = "degraded".into();
+    }
+    Ok(shown)
 }
 
 fn forbidden(detail: &str) -> Problem {

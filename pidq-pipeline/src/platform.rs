@@ -15,6 +15,7 @@ use crate::licensing::Licensing;
 use crate::llm::Client;
 use crate::messages::{Messages, Signal, Subscription};
 use crate::models::Models;
+use crate::rerank::Reranker;
 use crate::store::Store;
 use crate::uploads::Uploads;
 
@@ -46,6 +47,8 @@ pub struct Platform {
     pub work: Work,
     /// The embedding models that are open.
     pub models: Models,
+    /// Puts what is found into a better order, if there is such a service.
+    pub reranker: Option<Reranker>,
     /// Asks language models.
     pub llm: Client,
     /// What a reader of documents may spend.

@@ -8,14 +8,18 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::answer::Context;
-use crate::embedding::{self, Embedder};
+use crate::ask;
+use crate::egress::AllowList;
+use crate::embedding;
 use crate::indexes::{Index, Shared, Shown};
 use crate::keys::Verb;
+use crate::outages;
 use crate::pipelines::{self, known_members, must};
 use crate::platform::Platform;
 use crate::problems::{stored, unprocessable, validation};
 use crate::records::Pipeline;
-use crate::search::{Filter, Hit, Mode, Question};
+use crate::rerank::{CANDIDATES, Reranker};
+use crate::search::{Filter, Hit, Mode, Question, indexed};
 
 /// The longest question, in characters.
 const LONGEST: usize = 8000;
@@ -58,6 +62,7 @@ pub(crate) async fn search(platform: &Arc<Platform>, mut request: Request) -> Re
     let results: Vec<_> = found.passages.iter().map(Passage::show).collect();
     Response::json(&json!({
         "pipeline_id": pipeline.id, "classification": classification, "query": query, "results": results,
+        "warnings": found.warnings,
     }))
 }
 
@@ -95,6 +100,8 @@ pub(crate) fn understood(pipeline: &Pipeline, body: Map<String, Value>) -> Resul
 pub(crate) struct Found {
     /// The passages, best first.
     pub passages: Vec<Passage>,
+    /// What was done otherwise than was asked: objects with `code` and `detail`.
+    pub warnings: Vec<Value>,
     /// Whether there was anything to search in.
     pub has_documents: bool,
     /// How long the question took to become a vector, and the search to be done.
@@ -107,6 +114,8 @@ pub(crate) struct Passage {
     title: String,
     metadata: Map<String, Value>,
     scores: [f64; 2],
+    /// What a reranker says of it.
+    rerank: Option<f64>,
 }
 
 impl Passage {
@@ -115,6 +124,9 @@ impl Passage {
         shown["title"] = self.title.as_str().into();
         shown["metadata"] = self.metadata.clone().into();
         shown["scores"] = json!({"sparse": self.scores[0], "dense": self.scores[1]});
+        if let Some(relevance) = self.rerank {
+            shown["scores"]["rerank"] = relevance.into();
+        }
         shown
     }
 }
@@ -128,32 +140,85 @@ pub(crate) async fn find(
 ) -> Result<Found, Problem> {
     let shared: Shared =
         platform.indexes.of(&platform.store, pipeline, &wanted.classification).await.map_err(stored)?;
-    let model = platform.models.open(&pipeline.embedding_model).map_err(|error| unembedded(&error))?;
+    let begun = Instant::now();
+    // The partition is held only while it is searched: a service may take its time.
+    let (vector, warnings) = vector(platform, pipeline, &wanted).await?;
+    let embedded = begun.elapsed();
     let weight = embedding::find(&pipeline.embedding_model).map_or(1.0, |model| model.weight);
     let index = shared.read_owned().await;
-    let search = move || search_in(&index, &*model, weight, &wanted);
-    platform.work.run_for(who, || {}, search).await?.value.map_err(|error| unembedded(&error))
+    let (query, label, top) = (wanted.query.clone(), wanted.classification.clone(), wanted.top);
+    let depth = if platform.reranker.is_some() { top.max(CANDIDATES) } else { top };
+    let search = move || search_in(&index, vector, weight, depth, &wanted);
+    let mut found = platform.work.run_for(who, || {}, search).await?.value;
+    found.warnings = warnings;
+    if let Some(reranker) = &platform.reranker {
+        arrange(reranker, &query, ask::allowed(pipeline, &label)?, &mut found).await;
+    }
+    found.passages.truncate(top);
+    found.took = [embedded, begun.elapsed().saturating_sub(embedded)];
+    Ok(found)
 }
 
-fn search_in(index: &Index, model: &dyn Embedder, weight: f64, wanted: &Wanted) -> Result<Found, embedding::Error> {
-    let begun = Instant::now();
-    let vector = match wanted.mode {
-        Mode::Sparse => None,
-        _ => model.embed(std::slice::from_ref(&wanted.query))?.pop(),
-    };
-    let embedded = begun.elapsed();
+/// Puts passages into the order of a service. Without it they stay as they were found, and the answer says so.
+async fn arrange(reranker: &Reranker, query: &str, allow: Option<AllowList>, found: &mut Found) {
+    if found.passages.len() < 2 {
+        return;
+    }
+    let texts: Vec<String> = found.passages.iter().map(|found| indexed(&found.title, &found.context.text)).collect();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    match reranker.order(query, &texts, allow).await {
+        Ok(order) => {
+            let mut rest: Vec<Option<Passage>> = std::mem::take(&mut found.passages).into_iter().map(Some).collect();
+            for (number, relevance) in order {
+                found
+                    .passages
+                    .extend(rest[number].take().map(|passage| Passage { rerank: Some(relevance), ..passage }));
+            }
+            found.passages.extend(rest.into_iter().flatten());
+        }
+        Err(error) => {
+            tracing::warn!(%error, "what was found was not put into a better order");
+            let detail = "The reranker did not answer: this is the order of the search.";
+            found.warnings.push(json!({"code": "rerank-unavailable", "detail": detail}));
+        }
+    }
+}
+
+/// The vector of a question, if its mode wants one. Where words are asked as well, they answer alone while the model
+/// does not: less is found than could be, and the answer says so.
+async fn vector(
+    platform: &Arc<Platform>,
+    pipeline: &Pipeline,
+    wanted: &Wanted,
+) -> Result<(Option<Vec<f32>>, Vec<Value>), Problem> {
+    if wanted.mode == Mode::Sparse {
+        return Ok((None, Vec::new()));
+    }
+    match platform.models.question(pipeline, &wanted.classification, &wanted.query).await {
+        Ok(vector) => Ok((Some(vector), Vec::new())),
+        Err(error) => {
+            outages::suspect(platform, pipeline);
+            if wanted.mode == Mode::Dense || error.code() != embedding::UNAVAILABLE {
+                return Err(unembedded(&error));
+            }
+            let detail = "The embedding model does not answer: this was searched by words alone.";
+            Ok((None, vec![json!({"code": embedding::UNAVAILABLE, "detail": detail})]))
+        }
+    }
+}
+
+fn search_in(index: &Index, vector: Option<Vec<f32>>, weight: f64, top: usize, wanted: &Wanted) -> Found {
     let question = Question {
         text: &wanted.query,
         vector: vector.as_deref(),
         mode: wanted.mode,
         weight,
-        top: wanted.top,
+        top,
         min_score: wanted.min_score,
         filter: wanted.filter.as_ref(),
     };
     let passages = index.partition.search(&question).iter().map(|hit| passage(index, hit)).collect();
-    let took = [embedded, begun.elapsed().saturating_sub(embedded)];
-    Ok(Found { passages, has_documents: !index.partition.is_empty(), took })
+    Found { passages, warnings: Vec::new(), has_documents: !index.partition.is_empty(), took: [Duration::ZERO; 2] }
 }
 
 fn passage(index: &Index, hit: &Hit<'_>) -> Passage {
@@ -181,9 +246,9 @@ fn passage(index: &Index, hit: &Hit<'_>) -> Passage {
         nodes: Vec::new(),
     };
     let title = known.map(|known| known.title.clone()).unwrap_or_default();
-    Passage { context, title, metadata: hit.metadata.clone(), scores: [hit.sparse, hit.dense] }
+    Passage { context, title, metadata: hit.metadata.clone(), scores: [hit.sparse, hit.dense], rerank: None }
 }
 
 fn unembedded(error: &embedding::Error) -> Problem {
-    Problem::unavailable("embedding-unavailable", pidq_http::sentence(&error.to_string()), 5)
+    Problem::unavailable(error.code(), pidq_http::sentence(&error.to_string()), 5)
 }

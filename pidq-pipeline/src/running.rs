@@ -7,6 +7,7 @@ use tokio::task::JoinSet;
 
 use crate::ingest;
 use crate::opening::{OpenError, open};
+use crate::outages;
 use crate::platform::Platform;
 use crate::settings::TABLES;
 
@@ -63,5 +64,7 @@ async fn run(part: Part, settings: &Settings) -> Result<(), OpenError> {
 
 /// Workers that end when this is dropped. What they hold is taken by others when the hold is over.
 fn workers(app: &App<Platform>, workers: usize) -> JoinSet<()> {
-    (0..workers).map(|_| ingest::work(Arc::clone(&app.state))).collect()
+    let mut tasks: JoinSet<()> = (0..workers).map(|_| ingest::work(Arc::clone(&app.state))).collect();
+    tasks.spawn(outages::watch(Arc::clone(&app.state)));
+    tasks
 }

@@ -25,4 +25,5 @@ pub const SETTINGS: &[Setting] = settings![
 ];
 
 /// All tables of settings that the platform reads.
-pub const TABLES: &[&[Setting]] = &[pidq_http::COMMON, SETTINGS, crate::egress::SETTINGS];
+pub const TABLES: &[&[Setting]] =
+    &[pidq_http::COMMON, SETTINGS, crate::egress::SETTINGS, crate::models::SETTINGS, crate::rerank::SETTINGS];

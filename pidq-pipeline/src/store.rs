@@ -4,6 +4,7 @@ mod chunks;
 mod documents;
 mod jobs;
 mod keys;
+mod outages;
 mod partitions;
 mod pipelines;
 
@@ -14,12 +15,14 @@ use serde::de::DeserializeOwned;
 
 pub use documents::{Change, Listed, NewContent, NewDocument};
 pub use jobs::{Job, JobKind, ReadDocument};
+pub use outages::Outage;
 pub use partitions::{Listing, Searchable, StoredChunk};
 pub use pipelines::NewPipeline;
 
 const MIGRATIONS: &[Migration] = &[
     Migration { version: 1, sql: include_str!("../migrations/platform_1.sql") },
     Migration { version: 4, sql: include_str!("../migrations/platform_4.sql") },
+    Migration { version: 6, sql: include_str!("../migrations/platform_6.sql") },
 ];
 
 /// The database of the platform.

@@ -41,8 +41,7 @@ pub(crate) async fn preview(platform: &Arc<Platform>, mut request: Request) -> R
     let wanted = read(&mut request, platform.limits.upload).await?;
     let (splitter, parameters) = splitter(&pipeline, wanted.text_splitter.as_ref())?;
     let source = source(wanted)?;
-    let model = platform.models.open(&pipeline.embedding_model);
-    let model = model.map_err(|error| problem(reader::unembedded(&error)))?;
+    let model = platform.models.of_texts(&pipeline).await.map_err(|error| problem(reader::unembedded(&error)))?;
     let turn = tokio::time::timeout(PATIENCE, platform.previews.acquire()).await;
     let _turn = turn.ok().and_then(Result::ok).ok_or_else(busy)?;
     let extracted = reader::text(platform, &splitter, source).await.map_err(problem)?;

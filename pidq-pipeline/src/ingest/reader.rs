@@ -1,17 +1,18 @@
 //! Bytes → text → pieces: what reading a document has in common with looking at one beforehand.
 
+use std::cell::RefCell;
 use std::ops::Range;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
 use crate::analyser::tags;
-use crate::embedding::{self, Embedder, to_blob};
+use crate::embedding::{self, Encoder, to_blob};
 use crate::extract::{self, CodePoints, Extracted, Markup, Upload};
 use crate::platform::Platform;
 use crate::records::{self, Pipeline};
 use crate::search::indexed;
-use crate::splitter::{self, Chunk, Refusal};
+use crate::splitter::{self, Chunk, Embed, Refusal};
 
 /// The most chunks of a document.
 const MOST_CHUNKS: usize = 200_000;
@@ -57,17 +58,21 @@ pub(crate) async fn pieces(
     splitter: &str,
     parameters: &Map<String, Value>,
     extracted: Extracted,
-    model: Arc<dyn Embedder>,
+    model: Arc<Encoder>,
 ) -> Result<(Extracted, Vec<Piece>), Trouble> {
     let (name, parameters) = (splitter.to_owned(), parameters.clone());
     let split = blocking(move || {
-        let splitter = splitter::find(&name).ok_or_else(|| Refusal::of("text_splitter", "there is none"))?;
-        let chunks = splitter.build(&parameters)?.split(&extracted.text, &|texts| vectors(&*model, texts))?;
-        let pieces: Vec<_> = chunks.iter().filter_map(|chunk| Piece::of(chunk, &extracted.text)).collect();
-        Ok::<_, Refusal>((extracted, pieces))
+        let silent = RefCell::new(None);
+        let ask = |texts: &[String]| vectors(&model, texts).map_err(|error| kept(error, &silent));
+        let pieces = cut(&name, &parameters, &extracted.text, &ask);
+        // A model that does not answer is no fault of the text.
+        match (silent.take(), pieces) {
+            (Some(error), _) => Err(unembedded(&error)),
+            (None, Ok(pieces)) => Ok((extracted, pieces)),
+            (None, Err(why)) => Err(trouble("corrupt-document", format!("The text cannot be split: {why}."))),
+        }
     });
-    let (extracted, pieces) =
-        split.await?.map_err(|refusal| trouble("corrupt-document", format!("The text cannot be split: {refusal}.")))?;
+    let (extracted, pieces) = split.await??;
     match pieces.len() {
         0 => Err(trouble("empty-text", "The document has no text to search.".into())),
         many if many > MOST_CHUNKS => Err(trouble(
@@ -126,8 +131,21 @@ impl Drop for StopOnDrop {
     }
 }
 
-fn vectors(model: &dyn Embedder, texts: &[String]) -> Result<Vec<Vec<f64>>, Refusal> {
-    let vectors = model.embed(texts).map_err(|error| Refusal::text(error.to_string()))?;
+fn cut(name: &str, parameters: &Map<String, Value>, text: &str, ask: &Embed<'_>) -> Result<Vec<Piece>, Refusal> {
+    let splitter = splitter::find(name).ok_or_else(|| Refusal::of("text_splitter", "there is none"))?;
+    let chunks = splitter.build(parameters)?.split(text, ask)?;
+    Ok(chunks.iter().filter_map(|chunk| Piece::of(chunk, text)).collect())
+}
+
+/// Keeps the error of a model for later, since a splitter knows no other words for it.
+fn kept(error: embedding::Error, place: &RefCell<Option<embedding::Error>>) -> Refusal {
+    let refusal = Refusal::text(error.to_string());
+    place.replace(Some(error));
+    refusal
+}
+
+fn vectors(model: &Encoder, texts: &[String]) -> Result<Vec<Vec<f64>>, embedding::Error> {
+    let vectors = model.embed(texts)?;
     Ok(vectors.into_iter().map(|vector| vector.into_iter().map(f64::from).collect()).collect())
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::reader::{self, Piece, Source, Trouble, blocking};
-use crate::embedding::{self, Embedder};
+use crate::embedding::{self, Encoder};
 use crate::extract::{CodePoints, Extracted};
 use crate::platform::Platform;
 use crate::records::{self, Document, Pipeline, Progress, Status};
@@ -18,6 +18,8 @@ pub(super) enum Fault {
     Unwanted,
     /// The database does not answer.
     Store(StoreError),
+    /// The model answers nobody now.
+    Waiting { stage: Status, message: String },
     /// It cannot be read.
     Failed { stage: Status, code: &'static str, message: String, retryable: bool },
 }
@@ -44,7 +46,7 @@ impl Reading {
     pub async fn run(&mut self) -> Result<(), Fault> {
         let (pipeline, document) = self.wanted().await?;
         let extracted = self.parse(&pipeline, &document).await?;
-        let model = self.model(&pipeline)?;
+        let model = self.model(&pipeline).await?;
         let (extracted, chunks) = self.split(&pipeline, extracted, model.clone()).await?;
         let chunks = self.embed(&pipeline, &document, &extracted, chunks, model).await?;
         self.index(&pipeline, extracted, chunks).await
@@ -79,15 +81,15 @@ impl Reading {
         Ok(extracted)
     }
 
-    fn model(&self, pipeline: &Pipeline) -> Result<Arc<dyn Embedder>, Fault> {
-        self.platform.models.open(&pipeline.embedding_model).map_err(|error| unembedded(&error))
+    async fn model(&self, pipeline: &Pipeline) -> Result<Arc<Encoder>, Fault> {
+        self.platform.models.of_texts(pipeline).await.map_err(|error| unembedded(&error))
     }
 
     async fn split(
         &mut self,
         pipeline: &Pipeline,
         extracted: Extracted,
-        model: Arc<dyn Embedder>,
+        model: Arc<Encoder>,
     ) -> Result<(Extracted, Vec<Piece>), Fault> {
         self.report(Status::Splitting, 0, None).await?;
         let split = reader::pieces(&pipeline.text_splitter, &pipeline.splitter_parameters, extracted, model);
@@ -100,7 +102,7 @@ impl Reading {
         document: &Document,
         extracted: &Extracted,
         pieces: Vec<Piece>,
-        model: Arc<dyn Embedder>,
+        model: Arc<Encoder>,
     ) -> Result<Vec<records::Chunk>, Fault> {
         let title = extracted.title.clone().unwrap_or_else(|| document.filename.clone());
         let places = CodePoints::of(&extracted.text);

@@ -8,18 +8,37 @@ use super::exchange::{Clock, Question};
 use super::{Client, Endpoint, LlmError};
 use crate::egress::Target;
 
-/// How many texts go in one request.
-const BATCH: usize = 64;
+/// How texts are sent.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Batches {
+    /// How many texts go in one request.
+    pub texts: usize,
+    /// How long the vectors are to be, if the server is to choose among several lengths.
+    pub dimensions: Option<usize>,
+}
+
+impl Default for Batches {
+    fn default() -> Self {
+        Batches { texts: 64, dimensions: None }
+    }
+}
 
 impl Client {
     /// A vector for each text, in their order and all of one length.
-    pub async fn embeddings(&self, endpoint: &Endpoint, texts: &[&str]) -> Result<Vec<Vec<f32>>, LlmError> {
+    pub async fn embeddings(
+        &self,
+        endpoint: &Endpoint,
+        texts: &[&str],
+        batches: &Batches,
+    ) -> Result<Vec<Vec<f32>>, LlmError> {
         let mut vectors = Vec::with_capacity(texts.len());
-        for batch in texts.chunks(BATCH) {
+        for batch in texts.chunks(batches.texts.max(1)) {
             // Each request has its own time: a document may have thousands of texts.
             let clock = self.clock(None);
             let target = self.target(endpoint, &clock).await?;
-            vectors.extend(self.retried(&target, &clock, || self.batch(endpoint, &target, batch, &clock)).await?);
+            let body = body(&endpoint.model, batch, batches.dimensions);
+            let once = || self.batch(endpoint, &target, batch.len(), body.clone(), &clock);
+            vectors.extend(self.retried(&target, &clock, once).await?);
         }
         let length = vectors.first().map_or(0, Vec::len);
         let equal = vectors.iter().all(|vector: &Vec<f32>| vector.len() == length);
@@ -30,10 +49,10 @@ impl Client {
         &self,
         endpoint: &Endpoint,
         target: &Target,
-        texts: &[&str],
+        count: usize,
+        body: Bytes,
         clock: &Clock,
     ) -> Result<Vec<Vec<f32>>, LlmError> {
-        let body = Bytes::from(json!({"model": endpoint.model, "input": texts}).to_string());
         let head = self.patience.first_byte;
         let (method, path, accept) = (Method::POST, "/embeddings", "application/json");
         let question = Question { method, path, endpoint, accept, body, head };
@@ -43,8 +62,16 @@ impl Client {
         if !answer["error"].is_null() {
             return Err(LlmError::of_event(&answer["error"], &endpoint.api_key));
         }
-        vectors(&answer, texts.len())
+        vectors(&answer, count)
     }
+}
+
+fn body(model: &str, texts: &[&str], dimensions: Option<usize>) -> Bytes {
+    let mut body = json!({"model": model, "input": texts});
+    if let Some(dimensions) = dimensions {
+        body["dimensions"] = dimensions.into();
+    }
+    Bytes::from(body.to_string())
 }
 
 /// Servers number the vectors, and may give them in any order.

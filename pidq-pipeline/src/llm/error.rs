@@ -148,6 +148,11 @@ impl LlmError {
         error
     }
 
+    /// A caller's own time is over.
+    pub(crate) fn silent() -> LlmError {
+        LlmError::late(Late::Over)
+    }
+
     pub(super) fn broken(what: &str) -> LlmError {
         LlmError::new(Kind::BadResponse, format!("the model server's answer cannot be used: {what}"))
     }

@@ -75,6 +75,8 @@ const TAKE_POSTGRES: &str = take!(" for update skip locked");
 const HOLD: &str = "update jobs set held_until = $3 where id = $1 and holder = $2 and held_until >= $4";
 const DONE: &str = "delete from jobs where id = $1 and holder = $2";
 const LATER: &str = "update jobs set holder = null, held_until = null, run_at = $3 where id = $1 and holder = $2";
+const WAIT: &str = "update jobs set holder = null, held_until = null, run_at = $3, attempts = attempts - 1
+  where id = $1 and holder = $2";
 const HELD: &str = "select 1 from jobs where id = $1 and holder = $2 and held_until >= $3";
 const PROGRESS: &str = "update documents set status = $2, attempts = $3, progress = $4, updated_at = $5
   where id = $1 and status not in ('deleting', 'cancelled')";
@@ -172,6 +174,21 @@ impl Store {
             Some(moment) => tx.execute(LATER, &[(&job.id).into(), (&job.holder).into(), moment.into()]).await?,
             None => tx.execute(DONE, &[(&job.id).into(), (&job.holder).into()]).await?,
         };
+        tx.commit().await?;
+        Ok(true)
+    }
+
+    /// Puts a job back until a moment, as if this attempt had not been: what it needs does not answer.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn postpone(&self, job: &Job, progress: &Progress, until: i64) -> Result<bool> {
+        let mut tx = self.database.begin().await?;
+        if !is_held(&mut tx, job).await? {
+            return Ok(false);
+        }
+        set_progress(&mut tx, job, Status::Queued, progress).await?;
+        tx.execute(WAIT, &[(&job.id).into(), (&job.holder).into(), until.into()]).await?;
         tx.commit().await?;
         Ok(true)
     }

@@ -62,6 +62,28 @@ async fn what_is_deleted_while_it_is_read_leaves_nothing() {
 }
 
 #[tokio::test]
+async fn a_document_that_waits_for_a_model_was_not_tried() {
+    on_each(async |store| {
+        document(&store, "a").await;
+        let later = pidq_http::auth::Moment::now().0 + 60_000;
+        for _ in 0..9 {
+            let job = taken(&store, "one", LONG).await;
+            assert_eq!(job.attempts, 1);
+            store.note_outage("hash-512", "it is silent").await.unwrap();
+            assert!(store.postpone(&job, &Progress::default(), later).await.unwrap());
+            assert!(!store.postpone(&job, &Progress::default(), later).await.unwrap(), "it is held no more");
+            assert!(store.take_job("two", LONG).await.unwrap().is_none(), "not yet");
+            let outages = store.outages().await.unwrap();
+            assert_eq!((outages.len(), outages[0].model.as_str(), outages[0].dimensions), (1, "hash-512", 512));
+            assert!(store.is_out("hash-512").await.unwrap() && !store.is_out("static:a").await.unwrap());
+            store.end_outage("hash-512").await.unwrap();
+        }
+        assert!(store.outages().await.unwrap().is_empty());
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_document_that_fails_for_a_while_is_tried_again_in_its_time() {
     on_each(async |store| {
         let document = document(&store, "a").await;

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use pidq_http::{Problem, Secret};
 use pidq_pipeline::egress::Refusal;
-use pidq_pipeline::llm::{Chat, Endpoint, Kind, LlmError, Patience, Usage};
+use pidq_pipeline::llm::{Batches, Chat, Endpoint, Kind, LlmError, Patience, Usage};
 use serde_json::{Value, json};
 
 use crate::doubles::{
@@ -427,10 +427,10 @@ async fn texts_become_vectors_in_their_order() {
     .await;
     let texts: Vec<String> = (0..100).map(|length| "x".repeat(length)).collect();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-    let vectors = client(hasty()).embeddings(&double.endpoint(), &texts).await.unwrap();
+    let vectors = client(hasty()).embeddings(&double.endpoint(), &texts, &Batches::default()).await.unwrap();
     assert!(vectors.iter().enumerate().all(|(length, vector)| vector == &[length as f32, 0.5]));
     assert_eq!((vectors.len(), double.asked().len()), (100, 2));
-    assert!(client(hasty()).embeddings(&double.endpoint(), &[]).await.unwrap().is_empty());
+    assert!(client(hasty()).embeddings(&double.endpoint(), &[], &Batches::default()).await.unwrap().is_empty());
 }
 
 #[tokio::test]
@@ -446,7 +446,7 @@ async fn vectors_that_make_no_sense_are_errors() {
         json!(null),
     ] {
         let double = Double::always(vec![json_reply(200, &json!({"data": data}))]).await;
-        let error = client(hasty()).embeddings(&double.endpoint(), &["a", "b"]).await.unwrap_err();
+        let error = client(hasty()).embeddings(&double.endpoint(), &["a", "b"], &Batches::default()).await.unwrap_err();
         assert_eq!(error.code(), "llm-bad-response", "{data}");
     }
 }

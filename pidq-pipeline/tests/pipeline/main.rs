@@ -24,6 +24,8 @@ mod messages;
 mod platform;
 mod reading;
 mod real;
+mod rerank;
 mod search;
 mod servers;
+mod service;
 mod stored;

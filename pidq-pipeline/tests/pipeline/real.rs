@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use pidq_http::Secret;
 use pidq_pipeline::answer::{Answer, Event, Question, answer, stream};
-use pidq_pipeline::llm::{Client, Endpoint, Patience};
+use pidq_pipeline::llm::{Batches, Client, Endpoint, Patience};
 use tokio::sync::mpsc;
 
 use crate::answer::question;
@@ -147,7 +147,7 @@ async fn the_proxy_of_litellm_is_understood() {
     real.refuses("broken", "llm-bad-response", 500).await;
     real.refuses("small", "llm-context-exceeded", 400).await;
     real.refuses("unheard-of", "llm-model-not-found", 400).await;
-    let vectors = patient().embeddings(&real.endpoint("vectors"), &["one"]).await.unwrap();
+    let vectors = patient().embeddings(&real.endpoint("vectors"), &["one"], &Batches::default()).await.unwrap();
     assert_eq!(vectors, [[0.25, -0.5, 1.0]]);
     assert_eq!(patient().models(&real.endpoint("")).await.unwrap().len(), 5);
     let mut stranger = real.endpoint("plant-model");

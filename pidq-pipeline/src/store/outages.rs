@@ -1,0 +1,62 @@
+//! Embedding models that do not answer, as every replica sees them.
+
+use pidq_http::auth::Moment;
+
+use super::{Result, Store};
+
+/// A model that does not answer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outage {
+    /// Its name in pipelines.
+    pub model: String,
+    /// How long its vectors are in a pipeline that has it.
+    pub dimensions: i64,
+}
+
+const NOTE: &str = "insert into outages (model, since, detail) values ($1, $2, $3) on conflict (model) do update set detail = excluded.detail";
+const IS_OUT: &str = "select 1 from outages where model = $1";
+const OUT: &str = "select o.model, coalesce(min(p.embedding_dimensions), 0) from outages o
+  left join pipelines p on p.embedding_model = o.model group by o.model order by o.model";
+const FORGET: &str = "delete from outages where model = $1";
+const RELEASE: &str = "update jobs set run_at = $2 where run_at > $2 and held_until is null
+  and pipeline_id in (select id from pipelines where embedding_model = $1)";
+
+impl Store {
+    /// Notes that a model does not answer, and why.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn note_outage(&self, model: &str, detail: &str) -> Result<()> {
+        self.database.execute(NOTE, &[model.into(), Moment::now().0.into(), detail.into()]).await?;
+        Ok(())
+    }
+
+    /// Whether a model is noted as one that does not answer.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn is_out(&self, model: &str) -> Result<bool> {
+        Ok(self.database.row::<(i32,)>(IS_OUT, &[model.into()]).await?.is_some())
+    }
+
+    /// The models that do not answer.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn outages(&self) -> Result<Vec<Outage>> {
+        let rows = self.database.rows::<(String, i64)>(OUT, &[]).await?;
+        Ok(rows.into_iter().map(|(model, dimensions)| Outage { model, dimensions }).collect())
+    }
+
+    /// Notes that a model answers again: the jobs that wait for it are due.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn end_outage(&self, model: &str) -> Result<()> {
+        let mut tx = self.database.begin().await?;
+        tx.execute(FORGET, &[model.into()]).await?;
+        tx.execute(RELEASE, &[model.into(), Moment::now().0.into()]).await?;
+        tx.commit().await?;
+        Ok(())
+    }
+}
