@@ -33,7 +33,7 @@ struct Trail {
     head: Head,
     exchange: Exchange,
     access: Access,
-    charge: Option<Charge>,
+    charges: Vec<Charge>,
     /// A place in the count of open requests; given back when the answer is made.
     held: Option<Held>,
     /// What nobody has read of the body.
@@ -83,7 +83,7 @@ fn begin<S>(site: &Inner<S>, wire: &Wire, parts: &hyper::http::request::Parts) -
         head,
         exchange,
         access: Access::Public,
-        charge: None,
+        charges: Vec::new(),
         held: None,
         leftover: Leftover::default(),
         close: false,
@@ -152,7 +152,7 @@ async fn route<S: Send + Sync + 'static>(
         Ok(principal) => principal,
         Err(problem) => {
             // Guessing tokens is paid by the network it comes from.
-            charge(site, trail, None)?;
+            charge(site, trail, found.route, None).await?;
             return Err(problem);
         }
     };
@@ -160,7 +160,7 @@ async fn route<S: Send + Sync + 'static>(
     if !trail.exchange.loud {
         return handle(site, trail, found, principal, source).await;
     }
-    charge(site, trail, principal.as_ref())?;
+    charge(site, trail, found.route, principal.as_ref()).await?;
     let _turn = turn(site).await?;
     handle(site, trail, found, principal, source).await
 }
@@ -178,15 +178,17 @@ async fn admit<S>(site: &Inner<S>, trail: &Trail, route: &Route<S>) -> Result<Op
 }
 
 /// 429: too many in a minute, or too many at once.
-fn charge<S>(site: &Inner<S>, trail: &mut Trail, principal: Option<&Principal>) -> Result<(), Problem> {
+async fn charge<S>(
+    site: &Inner<S>,
+    trail: &mut Trail,
+    route: &Route<S>,
+    principal: Option<&Principal>,
+) -> Result<(), Problem> {
     let network = || format!("net {}", Network::of(trail.head.client));
     let key = principal.map_or_else(network, Principal::key);
-    if let Some(quota) = &site.quota {
-        let charge = quota.charge(&key);
-        let refused = charge.refused();
-        trail.charge = Some(charge);
-        refused.map_or(Ok(()), Err)?;
-    }
+    trail.charges.extend(site.quota.as_ref().map(|quota| quota.charge(&key)));
+    trail.charges.extend((site.meter)(&site.state, &trail.head.method, route.path, &key).await);
+    trail.charges.iter().find_map(Charge::refused).map_or(Ok(()), Err)?;
     if principal.is_some() {
         trail.held = Some(site.open.hold(key)?);
     }
@@ -300,8 +302,8 @@ fn share<S>(site: &Inner<S>, trail: &Trail, headers: &mut HeaderMap) {
     if trail.close {
         absent(CONNECTION, "close");
     }
-    if let Some(charge) = &trail.charge {
-        charge.headers().into_iter().for_each(|(name, value)| absent(name, &value));
+    if !trail.charges.is_empty() {
+        Charge::headers(&trail.charges).into_iter().for_each(|(name, value)| absent(name, &value));
     }
     if !site.origins.is_empty() {
         headers.append(VARY, HeaderValue::from_static("Origin"));

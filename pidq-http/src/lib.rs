@@ -98,6 +98,6 @@ pub use crate::response::{Events, Gone, Lines, Response, Sender};
 pub use crate::route::{Accepts, Access, Fut, Handler, Parameter, Place, Reply, Route, endpoints, index};
 pub use crate::serve::{Listener, Shutdown, Stop, serve};
 pub use crate::settings::{COMMON, Floor, Kind, Secret, Setting, SettingError, Settings, help, manual};
-pub use crate::site::{App, Authenticate, Introduction, Ready, Site};
+pub use crate::site::{App, Authenticate, Introduction, Meter, Ready, Site, Standing};
 pub use crate::tls::{HttpsClient, Tls, TlsError, TlsVersion, client_tls, https_client};
 pub use crate::work::{Done, Work};

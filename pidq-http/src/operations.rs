@@ -80,8 +80,13 @@ async fn readyz(request: Request) -> Result<Response, Problem> {
             tracing::warn!(reason, "not ready");
             not_ready()
         },
-        |()| Response::ok("text/plain", "ready\n"),
+        |without| Response::ok("text/plain", ready_text(&without)),
     ))
+}
+
+/// One line, and another where something is missing that the service can do without.
+fn ready_text(without: &[&str]) -> String {
+    if without.is_empty() { "ready\n".to_owned() } else { format!("ready\ndegraded: {without:?}\n") }
 }
 
 /// Without detail: strangers may ask.

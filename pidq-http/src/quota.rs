@@ -43,31 +43,54 @@ impl Quota {
         Quota { name, burst, window, begun: Instant::now(), full_again: Mutex::default() }
     }
 
+    /// What it is called in headers.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// How many there may be in a window.
+    pub fn burst(&self) -> u32 {
+        self.burst
+    }
+
+    /// How long an empty bucket takes until it is full.
+    pub fn window(&self) -> Duration {
+        self.window
+    }
+
+    /// How long one of them takes.
+    pub fn one(&self) -> Duration {
+        self.window / self.burst
+    }
+
     /// Takes one from the bucket of a key.
     pub fn charge(&self, key: &str) -> Charge {
         self.charge_at(key, self.begun.elapsed())
     }
 
     fn charge_at(&self, key: &str, now: Duration) -> Charge {
-        let one = self.window / self.burst;
+        let one = self.one();
         let mut table = locked(&self.full_again);
         let before = table.get(key).copied().unwrap_or_default().max(now);
         let after = before + one;
         if after > now + self.window {
-            return self.charged(0, after - now - self.window, true);
+            return self.counted(after - now - self.window, true);
         }
         if table.len() >= KEYS && !table.contains_key(key) {
             table.retain(|_, full_again| *full_again > now);
             if table.len() >= KEYS {
-                return self.charged(0, one, true);
+                return self.counted(one, true);
             }
         }
         table.insert(key.to_owned(), after);
-        let left = (now + self.window - after).as_nanos() / one.as_nanos().max(1);
-        self.charged(u32::try_from(left).unwrap_or(u32::MAX), after - now, false)
+        self.counted(after - now, false)
     }
 
-    fn charged(&self, left: u32, wait: Duration, refused: bool) -> Charge {
+    /// What a request cost where somebody else counts: how long until the bucket is full again, or until the next try
+    /// if it was empty.
+    pub fn counted(&self, wait: Duration, refused: bool) -> Charge {
+        let left = self.window.saturating_sub(wait).as_nanos() / self.one().as_nanos().max(1);
+        let left = if refused { 0 } else { u32::try_from(left).unwrap_or(u32::MAX) };
         Charge { name: self.name, burst: self.burst, window: self.window, left, wait, refused }
     }
 }
@@ -84,10 +107,10 @@ impl Charge {
     }
 
     /// `RateLimit` and `RateLimit-Policy`, as draft-ietf-httpapi-ratelimit-headers has them.
-    pub(crate) fn headers(&self) -> [(HeaderName, String); 2] {
-        let Charge { name, burst, left, .. } = self;
-        let policy = format!("\"{name}\";q={burst};w={}", seconds(self.window));
-        let now = format!("\"{name}\";r={left};t={}", seconds(self.wait));
+    pub(crate) fn headers(charges: &[Charge]) -> [(HeaderName, String); 2] {
+        let each = |show: fn(&Charge) -> String| charges.iter().map(show).collect::<Vec<_>>().join(", ");
+        let policy = each(|charge| format!("\"{}\";q={};w={}", charge.name, charge.burst, seconds(charge.window)));
+        let now = each(|charge| format!("\"{}\";r={};t={}", charge.name, charge.left, seconds(charge.wait)));
         [(HeaderName::from_static("ratelimit-policy"), policy), (HeaderName::from_static("ratelimit"), now)]
     }
 }
@@ -165,9 +188,10 @@ mod tests {
 
     #[test]
     fn the_headers_say_what_is_left() {
-        let charge = Quota::new("user", 600, Duration::from_secs(60)).charge("a");
-        let [(_, policy), (_, now)] = charge.headers();
-        assert_eq!((policy.as_str(), now.as_str()), ("\"user\";q=600;w=60", "\"user\";r=599;t=1"));
+        let charge = |name, burst| Quota::new(name, burst, Duration::from_secs(60)).charge("a");
+        let [(_, policy), (_, now)] = Charge::headers(&[charge("uploads", 120), charge("user", 600)]);
+        assert_eq!(policy, "\"uploads\";q=120;w=60, \"user\";q=600;w=60");
+        assert_eq!(now, "\"uploads\";r=119;t=1, \"user\";r=599;t=1");
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use bytes::Bytes;
+use hyper::Method;
 use prometheus_client::registry::Registry;
 use tokio::sync::Semaphore;
 
@@ -15,7 +16,7 @@ use crate::operations::Operations;
 use crate::principal::Principal;
 use crate::problem::Problem;
 use crate::proxies::Network;
-use crate::quota::{Concurrency, Quota};
+use crate::quota::{Charge, Concurrency, Quota};
 use crate::request::{Head, Incoming};
 use crate::response::{Activity, Outgoing};
 use crate::route::{Fut, Route, Router};
@@ -23,8 +24,15 @@ use crate::route::{Fut, Route, Router};
 /// Finds out who asks, for rows that need a token. Rows that do not are never asked about.
 pub type Authenticate<S> = for<'a> fn(&'a Arc<S>, &'a Head) -> Fut<'a, Result<Principal, Problem>>;
 
-/// Whether the service can do its work; the text is for the log.
-pub type Ready<S> = for<'a> fn(&'a Arc<S>) -> Fut<'a, Result<(), String>>;
+/// Whether the service can do its work, and what it does without; the text is for the log.
+pub type Ready<S> = for<'a> fn(&'a Arc<S>) -> Fut<'a, Standing>;
+
+/// What a service does its work without, or why it cannot do it.
+pub type Standing = Result<Vec<&'static str>, String>;
+
+/// What a request costs by method, path of its row and whoever asks, where a service has rates of its own. One that is
+/// refused ends the request.
+pub type Meter<S> = for<'a> fn(&'a Arc<S>, &'a Method, &'static str, &'a str) -> Fut<'a, Vec<Charge>>;
 
 /// A service: its state, its rows, and all that is the same for each of them.
 pub struct App<S: 'static> {
@@ -44,6 +52,8 @@ pub struct App<S: 'static> {
     pub limits: Limits,
     /// The rate of each principal, and of each network where there is none.
     pub quota: Option<Quota>,
+    /// Rates beside that. None by default.
+    pub meter: Meter<S>,
     /// Proxies whose `X-Forwarded-For` is believed.
     pub proxies: Vec<Network>,
     /// What these proxies say before they pass a connection on.
@@ -65,9 +75,10 @@ impl<S: Send + Sync + 'static> App<S> {
             state: Arc::new(state),
             routes: routes.iter().collect(),
             authenticate: |_, _| Box::pin(async { Err(Problem::unauthenticated()) }),
-            ready: |_| Box::pin(async { Ok(()) }),
+            ready: |_| Box::pin(async { Ok(Vec::new()) }),
             limits: Limits::default(),
             quota: None,
+            meter: |_, _, _, _| Box::pin(async { Vec::new() }),
             proxies: Vec::new(),
             introduction: Introduction::None,
             origins: Vec::new(),
@@ -105,6 +116,7 @@ impl<S: Send + Sync + 'static> App<S> {
             authenticate: self.authenticate,
             limits: self.limits,
             quota: self.quota,
+            meter: self.meter,
             proxies: self.proxies,
             introduction: self.introduction,
             origins: self.origins,
@@ -138,7 +150,7 @@ pub(crate) struct Facts {
     pub docs: Bytes,
     pub metrics: Metrics,
     pub draining: AtomicBool,
-    pub ready: Box<dyn Fn() -> Fut<'static, Result<(), String>> + Send + Sync>,
+    pub ready: Box<dyn Fn() -> Fut<'static, Standing> + Send + Sync>,
 }
 
 /// A service that can answer: by `serve`, or by a call, which tests and embedders make.
@@ -154,6 +166,7 @@ pub(crate) struct Inner<S: 'static> {
     pub authenticate: Authenticate<S>,
     pub limits: Limits,
     pub quota: Option<Quota>,
+    pub meter: Meter<S>,
     pub proxies: Vec<Network>,
     pub introduction: Introduction,
     pub origins: Vec<String>,

@@ -11,6 +11,7 @@ use pidq_http::{Problem, Request, Response, StatusCode, header};
 use serde_json::{Map, Value, json};
 
 use crate::keys::{ApiKey, Verb};
+use crate::messages::Signal;
 use crate::pipelines::{self, known_members, must};
 use crate::platform::{LONGEST_PAGE, PAGE, Platform};
 use crate::problems::{stored, validation};
@@ -196,6 +197,7 @@ pub(crate) async fn retry(platform: &Arc<Platform>, request: Request) -> Result<
 pub(crate) async fn cancel(platform: &Arc<Platform>, request: Request) -> Result<Response, Problem> {
     let (_, _, document) = of(platform, &request, Verb::Write).await?;
     platform.store.cancel_document(&document).await.map_err(stored)?;
+    platform.messages.signal(&Signal::Stop { document: document.id.clone() });
     shown(&again(platform, &document).await?)
 }
 
@@ -204,7 +206,10 @@ pub(crate) async fn delete(platform: &Arc<Platform>, request: Request) -> Result
     let (pipeline, _, document) = of(platform, &request, Verb::Write).await?;
     request.head.precondition(Some(&document.etag()))?;
     match platform.store.delete_document(&pipeline.id, &document.id).await.map_err(stored)? {
-        true => Ok(Response::empty(StatusCode::NO_CONTENT)),
+        true => {
+            platform.messages.signal(&Signal::Stop { document: document.id });
+            Ok(Response::empty(StatusCode::NO_CONTENT))
+        }
         false => Err(not_found()),
     }
 }

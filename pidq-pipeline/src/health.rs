@@ -4,6 +4,11 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use pidq_http::prometheus_client::collector::Collector;
+use pidq_http::prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
+use pidq_http::prometheus_client::metrics::MetricType;
+use pidq_http::prometheus_client::metrics::gauge::ConstGauge;
+
 /// A server that may go away while the platform goes on. Clones are of one server.
 #[derive(Clone)]
 pub struct Health(Arc<Known>);
@@ -47,5 +52,44 @@ impl Health {
 impl fmt::Debug for Health {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.0.name, if self.is_up() { "up" } else { "down" })
+    }
+}
+
+/// Servers as the metrics show them: 1 for one that answers.
+#[derive(Debug)]
+pub(crate) struct Servers(pub Vec<Health>);
+
+impl Collector for Servers {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        let help = "Whether a server answers that the platform can do without";
+        let mut metric = encoder.encode_descriptor("pidq_pipeline_server_up", help, None, MetricType::Gauge)?;
+        for server in &self.0 {
+            let up = ConstGauge::new(i64::from(server.is_up()));
+            up.encode(metric.encode_family(&[("server", server.name())])?)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pidq_http::prometheus_client::encoding::text::encode;
+    use pidq_http::prometheus_client::registry::Registry;
+
+    use super::*;
+
+    #[test]
+    fn the_metrics_have_a_line_for_each_server() {
+        let (redis, nats) = (Health::of("redis", ""), Health::of("nats", ""));
+        nats.found(true);
+        let mut registry = Registry::default();
+        registry.register_collector(Box::new(Servers(vec![redis, nats])));
+        let mut text = String::new();
+        encode(&mut text, &registry).expect("a string takes all");
+        let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
+        assert_eq!(
+            lines,
+            ["pidq_pipeline_server_up{server=\"redis\"} 0", "pidq_pipeline_server_up{server=\"nats\"} 1"]
+        );
     }
 }

@@ -106,6 +106,11 @@ impl Indexes {
         Ok(shared)
     }
 
+    /// Whether the partition of a label is open, in whatever generation.
+    pub fn is_open(&self, pipeline: &str, label: &str) -> bool {
+        self.open().partitions.keys().any(|key| key.0 == pipeline && key.2 == label)
+    }
+
     /// How many bytes the open partitions take, about.
     pub fn bytes(&self) -> usize {
         self.open().partitions.values().map(|entry| entry.bytes).sum()

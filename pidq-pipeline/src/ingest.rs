@@ -13,6 +13,7 @@ use pidq_http::auth::Moment;
 use pidq_http::uuid_v7;
 
 use crate::embedding;
+use crate::messages::{Heard, Signal};
 use crate::outages;
 use crate::platform::Platform;
 use crate::records::{Failure, Progress, Status};
@@ -66,6 +67,7 @@ async fn read(platform: &Arc<Platform>, job: &Job) -> Result<(), StoreError> {
     let outcome = tokio::select! {
         outcome = attempt(platform, job) => outcome,
         () = holding(platform, job) => Err(Fault::Unwanted),
+        () = stopped(platform, job) => Err(Fault::Unwanted),
     };
     match outcome {
         Ok(()) | Err(Fault::Unwanted) => Ok(()),
@@ -99,6 +101,18 @@ async fn holding(platform: &Platform, job: &Job) {
             Err(error) => tracing::warn!(job = job.id, %error, "a job cannot be held"),
         }
     }
+}
+
+/// Until somebody says that nobody wants the document any more. Who does not hear it finds out at the next report.
+async fn stopped(platform: &Platform, job: &Job) {
+    let stop = Signal::Stop { document: job.document_id.clone().unwrap_or_default() };
+    let mut signals = platform.messages.subscribe(stop.subject());
+    while let Some(heard) = signals.next().await {
+        if matches!(heard, Heard::Message(message) if Signal::of(&message).as_ref() == Some(&stop)) {
+            return;
+        }
+    }
+    std::future::pending().await
 }
 
 async fn fail(

@@ -4,6 +4,7 @@
 
 pub mod analyser;
 pub mod answer;
+pub mod cache;
 pub mod citations;
 pub mod conformance;
 pub mod egress;
@@ -22,7 +23,9 @@ pub mod models;
 pub mod outages;
 pub mod prompt;
 pub mod ranking;
+pub mod rates;
 pub mod records;
+pub mod replicas;
 pub mod rerank;
 pub mod search;
 pub mod splitter;

@@ -15,5 +15,6 @@ pub(crate) fn show(platform: &Platform) -> Result<Response, Problem> {
         "classifications": LABELS,
         "metadata_bytes": METADATA,
         "page": LONGEST_PAGE,
+        "requests_per_minute": platform.rates.show(),
     }))
 }

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use pidq_http::auth::{GrantType, Identities, IdentityError, IdentityOptions, Moment, NewClient};
@@ -11,8 +12,10 @@ use tokio::sync::Semaphore;
 
 use pidq_http::{App, Cursors, Floor, Secret, SettingError, Settings, Work};
 
+use crate::cache::Redis;
 use crate::egress::{BackEnd, Guard, Policy};
 use crate::extract::{self, Isolation};
+use crate::health::Servers;
 use crate::indexes::Indexes;
 use crate::license::{Trust, system_id as system_id_of};
 use crate::licensing::{Licensing, Mode};
@@ -20,6 +23,7 @@ use crate::llm::{Client, Patience};
 use crate::messages::Messages;
 use crate::models::{Models, Service};
 use crate::platform::{Bell, Limits, Platform, TENANT, authenticate, ready};
+use crate::rates::{self, Rates};
 use crate::rerank::Reranker;
 use crate::routes::ROUTES;
 use crate::settings::TABLES;
@@ -101,9 +105,12 @@ pub async fn open(settings: &Settings) -> Result<App<Platform>, OpenError> {
     let database = database(settings).await?;
     let identities = master(settings, &database).await?;
     let store = Store::open(database).await?;
-    let messages = messages(settings)?;
+    let installation = store.installation().await?;
+    let (messages, redis) = (messages(settings)?, redis(settings)?);
     let platform = Platform {
-        licensing: licensing(settings, &store.installation().await?)?,
+        licensing: licensing(settings, &installation)?,
+        rates: Rates::of(settings, redis.clone(), &installation)?,
+        redis,
         identities,
         store,
         cursors: cursors(settings)?,
@@ -127,7 +134,11 @@ pub async fn open(settings: &Settings) -> Result<App<Platform>, OpenError> {
     let mut app = App::new("pidq-pipeline", env!("CARGO_PKG_VERSION"), platform, ROUTES);
     app.authenticate = authenticate;
     app.ready = ready;
+    app.registry.register_collector(Box::new(Servers(app.state.servers())));
     Floor(settings).furnish(&mut app)?;
+    // What the floor would count in this process alone.
+    app.quota = None;
+    app.meter = rates::charge;
     Ok(app)
 }
 
@@ -157,6 +168,14 @@ async fn database(settings: &Settings) -> Result<Database, OpenError> {
 fn messages(settings: &Settings) -> Result<Messages, SettingError> {
     let Some(url) = settings.optional("PIDQ_NATS_URL")? else { return Ok(Messages::in_process()) };
     Messages::over_nats(url).map_err(|bad| settings.wrong("PIDQ_NATS_URL", &bad.to_string()))
+}
+
+/// What may be lost, for all processes, where Redis is named.
+fn redis(settings: &Settings) -> Result<Option<Arc<Redis>>, SettingError> {
+    let Some(url) = settings.optional("PIDQ_REDIS_URL")? else { return Ok(None) };
+    let redis = Redis::open(url, settings.duration("PIDQ_REDIS_TIME")?)
+        .map_err(|bad| settings.wrong("PIDQ_REDIS_URL", &bad.to_string()))?;
+    Ok(Some(Arc::new(redis)))
 }
 
 /// The master key with its tokens; none on loopback, where nobody said one.
@@ -213,9 +232,9 @@ fn authorities(settings: &Settings) -> Result<Option<String>, OpenError> {
 
 /// The servers behind the platform.
 fn back_ends(settings: &Settings) -> Result<Vec<BackEnd>, SettingError> {
-    let one = settings.optional("PIDQ_DATABASE_URL")?;
+    let (database, redis) = (settings.optional("PIDQ_DATABASE_URL")?, settings.optional("PIDQ_REDIS_URL")?);
     let several = settings.optional("PIDQ_NATS_URL")?.unwrap_or_default().split(',').map(str::trim);
-    Ok(one.into_iter().chain(several).filter_map(BackEnd::of_url).collect())
+    Ok(database.into_iter().chain(redis).chain(several).filter_map(BackEnd::of_url).collect())
 }
 
 /// The process that reads documents: this program again, unless another one is named.

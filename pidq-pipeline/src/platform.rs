@@ -4,17 +4,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pidq_http::auth::Identities;
-use pidq_http::{Cursors, Fut, Head, Principal, PrincipalKind, Problem, Work, oauth};
+use pidq_http::{Cursors, Fut, Head, Principal, PrincipalKind, Problem, Standing, Work, oauth};
 use tokio::sync::{Notify, Semaphore};
 use tokio::task::JoinSet;
 
+use crate::cache::Redis;
 use crate::extract::{self, Isolation};
+use crate::health::Health;
 use crate::indexes::Indexes;
 use crate::keys::{self, ApiKey};
 use crate::licensing::Licensing;
 use crate::llm::Client;
 use crate::messages::{Messages, Signal, Subscription};
 use crate::models::Models;
+use crate::rates::Rates;
 use crate::rerank::Reranker;
 use crate::store::Store;
 use crate::uploads::Uploads;
@@ -35,6 +38,10 @@ pub struct Platform {
     pub previews: Semaphore,
     /// Whether all this may be used.
     pub licensing: Licensing,
+    /// How often somebody may ask.
+    pub rates: Rates,
+    /// What may be lost, for all processes.
+    pub redis: Option<Arc<Redis>>,
     /// What processes call to each other.
     pub messages: Messages,
     /// Wakes workers.
@@ -55,6 +62,14 @@ pub struct Platform {
     pub extraction: extract::Options,
     /// The process that reads them.
     pub isolation: Isolation,
+}
+
+impl Platform {
+    /// The servers that it can do without, where they are named.
+    pub fn servers(&self) -> Vec<Health> {
+        let redis = self.redis.as_ref().map(|redis| redis.health());
+        redis.into_iter().chain(self.messages.health()).cloned().collect()
+    }
 }
 
 /// A bell: whoever waits for it wakes up. Ringing is never needed for what is right, only for what is soon.
@@ -125,10 +140,12 @@ pub(crate) fn authenticate<'a>(platform: &'a Arc<Platform>, head: &'a Head) -> F
     })
 }
 
-/// Whether the database can be reached: the hook of the floor below.
-pub(crate) fn ready(platform: &Arc<Platform>) -> Fut<'_, Result<(), String>> {
+/// Whether the database can be reached, and which servers cannot: the hook of the floor below.
+pub(crate) fn ready(platform: &Arc<Platform>) -> Fut<'_, Standing> {
     Box::pin(async move {
-        if platform.store.is_reachable().await { Ok(()) } else { Err("the database does not answer".into()) }
+        let reachable = platform.store.is_reachable().await;
+        let missing = platform.servers().iter().filter(|server| !server.is_up()).map(Health::name).collect();
+        if reachable { Ok(missing) } else { Err("the database does not answer".into()) }
     })
 }
 

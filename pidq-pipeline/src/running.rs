@@ -9,6 +9,7 @@ use crate::ingest;
 use crate::opening::{OpenError, open};
 use crate::outages;
 use crate::platform::Platform;
+use crate::replicas;
 use crate::settings::TABLES;
 
 /// What a process does.
@@ -45,7 +46,8 @@ async fn run(part: Part, settings: &Settings) -> Result<(), OpenError> {
         Part::Server => {
             let listeners = Floor(settings).listeners()?;
             let app = open(settings).await?;
-            let _workers = workers(&app, settings.parsed("PIDQ_WORKERS")?);
+            let mut workers = workers(&app, settings.parsed("PIDQ_WORKERS")?);
+            workers.spawn(replicas::follow(Arc::clone(&app.state)));
             for listener in &listeners {
                 tracing::info!(address = %listener.address()?, "listening");
             }

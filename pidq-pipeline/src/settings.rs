@@ -7,6 +7,8 @@ pub const SETTINGS: &[Setting] = settings![
     "PIDQ_LISTEN", "config.listen", Kind::List, Some("127.0.0.1:8000"), false, "Addresses to listen on.";
     "PIDQ_DATA_DIR", "config.data", Kind::Path, Some("data"), false, "Where the database is kept if no other is named.";
     "PIDQ_DATABASE_URL", "config.database.url", Kind::Text, None, true, "`postgres://…` or `sqlite:FILE`: all that survives; else `pipeline.db` in the data directory.";
+    "PIDQ_REDIS_URL", "config.redis.url", Kind::Text, None, true, "`redis://…` or `rediss://…`: where processes count rates together; else each counts for itself.";
+    "PIDQ_REDIS_TIME", "config.redis.time", Kind::Duration, Some("50ms"), false, "How long a request waits for Redis. One that takes longer is not asked until it answers again.";
     "PIDQ_NATS_URL", "config.nats.url", Kind::Text, None, true, "`nats://…`: what wakes workers of other processes and carries events; else all is in this process.";
     "PIDQ_APP_MASTER_KEY", "secrets.masterKey", Kind::Text, None, true, "The name of the first caller, a UUID. Without it everybody may do everything, on loopback only.";
     "PIDQ_APP_MASTER_SECRET", "secrets.masterSecret", Kind::Text, None, true, "The secret of the first caller.";
@@ -21,6 +23,8 @@ pub const SETTINGS: &[Setting] = settings![
     "PIDQ_UPLOAD_SIZE", "config.limits.upload", Kind::Size, Some("100MiB"), false, "The largest document.";
     "PIDQ_UPLOAD_MEMORY", "config.limits.uploadMemory", Kind::Size, Some("512MiB"), false, "What all documents that are being sent may take together; beyond it the next one is told to come back.";
     "PIDQ_INDEX_MEMORY", "config.limits.indexMemory", Kind::Size, Some("1GiB"), false, "What the indexes that are open may take together; the one that was not asked for the longest time is closed.";
+    "PIDQ_UPLOAD_RATE", "config.limits.uploadRate", Kind::Number, Some("120"), false, "Documents that a caller may send in a minute; 0 turns it off.";
+    "PIDQ_QUERY_RATE", "config.limits.queryRate", Kind::Number, Some("60"), false, "Questions that a caller may ask in a minute; 0 turns it off.";
     "PIDQ_MAX_PIPELINES", "config.limits.pipelines", Kind::Number, Some("10000"), false, "How many pipelines there may be.";
 ];
 

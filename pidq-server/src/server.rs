@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use pidq_core::{Cancel, Limits};
 use pidq_http::auth::Identities;
-use pidq_http::{Cursors, Fut, Head, Principal, PrincipalKind, Problem, Work, oauth};
+use pidq_http::{Cursors, Fut, Head, Principal, PrincipalKind, Problem, Standing, Work, oauth};
 
 use crate::door::Rules;
 use crate::graphs::{Copies, Graphs, Queries};
@@ -85,7 +85,7 @@ pub(crate) fn authenticate<'a>(server: &'a Arc<Server>, head: &'a Head) -> Fut<'
 }
 
 /// Whether the store and the accounts can be reached: the hook of the floor below.
-pub(crate) fn ready(server: &Arc<Server>) -> Fut<'_, Result<(), String>> {
+pub(crate) fn ready(server: &Arc<Server>) -> Fut<'_, Standing> {
     Box::pin(async move {
         match server.store.state().await {
             State::Writable | State::Served => {}
@@ -93,7 +93,7 @@ pub(crate) fn ready(server: &Arc<Server>) -> Fut<'_, Result<(), String>> {
         }
         match &server.identities {
             Some(identities) if !identities.is_reachable().await => Err("the database does not answer".into()),
-            _ => Ok(()),
+            _ => Ok(Vec::new()),
         }
     })
 }

@@ -5,6 +5,7 @@ import functools
 import json
 import os
 import pathlib
+import random
 import shutil
 import signal
 import socket
@@ -52,9 +53,12 @@ def goal(name, value, limit, passed, **more):
 
 
 def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """A port below those that connections take: whoever is killed finds it free when it starts again."""
+    for port in random.sample(range(20_000, 32_000), 1_000):
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
+    raise RuntimeError("no port is free")
 
 
 def drawing(nodes=3, name="N"):
@@ -213,11 +217,12 @@ MASTER = "0199aaaa-0000-7000-8000-000000000001"
 class Platform(Service):
     """The document platform as a process of its own, and a session of whoever has the master key."""
 
+    name = "server"
     command = (PIDQ, "pipeline", "serve")
 
     def __init__(self, **settings):
         folder = pathlib.Path(tempfile.mkdtemp(prefix="pidq-platform-"))
-        super().__init__(data=folder, PIDQ_APP_MASTER_KEY=MASTER, PIDQ_APP_MASTER_SECRET=SECRET, **settings)
+        super().__init__(data=folder, PIDQ_APP_MASTER_KEY=MASTER, PIDQ_APP_MASTER_SECRET=SECRET, PIDQ_UPLOAD_RATE="0", PIDQ_QUERY_RATE="0", **settings)
         for of_accounts in ("PIDQ_ADMIN_LOGIN", "PIDQ_ADMIN_PASSWORD", "PIDQ_CLIENT_SECRET"):
             del self.settings[of_accounts]
 
@@ -235,3 +240,15 @@ class Platform(Service):
     def pipeline(self, session, name="plant"):
         wanted = {"name": name, "embedding_model": "hash-512", "text_splitter": "recursive_character", "classifications": ["manual"]}
         return session.post(self.url + "/api/pipelines", json=wanted, timeout=30).json()["id"]
+
+
+class Worker(Platform):
+    """A worker apart: it answers nobody."""
+
+    name = "worker"
+    command = (PIDQ, "pipeline", "worker")
+
+    def start(self):
+        environment = {key: value for key, value in os.environ.items() if not key.startswith("PIDQ_")} | self.settings
+        with open(self.log, "ab") as log:
+            self.process = subprocess.Popen([*self.before, *self.command], env=environment, stdout=log, stderr=log)

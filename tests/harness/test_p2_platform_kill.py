@@ -1,14 +1,27 @@
-"""P2: the document platform is killed while it reads. Every document that it took ends ready, once, and is found."""
+"""P2: the document platform is killed while it reads. Every document that it took ends ready, or failed with its reason,
+once, and is found: on SQLite in one process, and on PostgreSQL with Redis, NATS, a server and two workers, of which
+everything is killed at random."""
 
+import concurrent.futures
+import contextlib
 import random
+import threading
 import time
 
+import pytest
 import requests
 
-from service import LONG, Platform, goal
+from backends import Nats, Postgres, Redis, missing
+from service import LONG, Platform, Worker, goal
 
 DOCUMENTS = 2_000 if LONG else 60
 KILLS = 20 if LONG else 3
+# With everything: documents, rounds of kills, and how many documents are looked for at the end.
+ALL_DOCUMENTS = 10_000 if LONG else 60
+ALL_KILLS = 120 if LONG else 5
+LOOKED_FOR = 500 if LONG else 60
+# One of so many cannot be read, and says so.
+BROKEN = 50
 
 
 def test_kill():
@@ -24,41 +37,159 @@ def test_kill():
                 platform.start()
             taken[number] = upload(session, base, number)
         states = settled(session, base)
-        lost = [number for number, document in taken.items() if states.get(document, {}).get("status") != "ready"]
-        found = [number for number in taken if hits(session, base, number) != [taken[number]]]
+        lost = [number for number, document in taken.items() if not ended(states, document, number)]
+        found = [number for number in taken if not is_broken(number) and hits(session, base, number) != [taken[number]]]
         figures = {"documents": DOCUMENTS, "kills": KILLS, "lost": len(lost), "extra": len(states) - len(taken), "unfound": len(found)}
         goal("P2", figures, "0,0,0", not lost and len(states) == len(taken) and not found)
 
 
+@pytest.mark.skipif(bool(missing()), reason=f"not installed: {', '.join(missing())}")
+def test_kill_everything():
+    with contextlib.ExitStack() as stack:
+        backends = [stack.enter_context(kind()) for kind in (Postgres, Redis, Nats)]
+        postgres, redis, nats = backends
+        settings = {
+            "PIDQ_DATABASE_URL": postgres.url,
+            "PIDQ_REDIS_URL": redis.url,
+            "PIDQ_NATS_URL": nats.url,
+            "PIDQ_APP_SECRET": "c4f1d7e5b2408c9d6a1e7f0b3c5d8e9a",
+            # High, so that Redis is asked and nobody refused.
+            "PIDQ_RATE": "1000000",
+            "PIDQ_WORKER_HOLD": "3s",
+        }
+        server = stack.enter_context(Platform(PIDQ_WORKERS="0", **settings))
+        workers = [stack.enter_context(Worker(PIDQ_WORKERS="2", **settings)) for _ in range(2)]
+        killer = Killer([*backends, server, *workers])
+        begun = time.monotonic()
+        session = server.session()
+        base = f"{server.url}/api/pipelines/{server.pipeline(session)}"
+        with killer, concurrent.futures.ThreadPoolExecutor(4) as callers:
+            numbers = range(ALL_DOCUMENTS)
+            taken = dict(zip(numbers, callers.map(lambda number: killer.saw(upload(session, base, number)), numbers)))
+        states = settled(session, base)
+        took = time.monotonic() - begun
+        lost = [number for number, document in taken.items() if not ended(states, document, number)]
+        looked_for = random.Random(9).sample([number for number in taken if not is_broken(number)], min(LOOKED_FOR, len(taken) * 9 // 10))
+        unfound = [number for number in looked_for if hits(session, base, number) != [taken[number]]]
+        twice = postgres.ask("select document_id from chunks group by document_id, generation, number having count(*) > 1")
+        left = postgres.ask("select count(*) from jobs")
+        figures = {
+            "documents": len(taken),
+            "failed": sum(state["status"] == "failed" for state in states.values()),
+            "seconds": round(took),
+            "again": sum(state["attempts"] > 1 for state in states.values()),
+            **killer.killed,
+            "lost": len(lost),
+            "extra": len(states) - len(set(taken.values())),
+            "same": len(taken) - len(set(taken.values())),
+            "unfound": len(unfound),
+            "twice": len(twice),
+            "left": int(left[0]),
+        }
+        wrong = sum(figures[name] for name in ("lost", "extra", "same", "unfound", "twice", "left"))
+        goal("P2-all", figures, "0 lost, extra, same, unfound, twice, left", wrong == 0)
+
+
+class Killer:
+    """Kills some of everything, and starts it again, spread over the time in which documents come."""
+
+    def __init__(self, victims):
+        self.victims = victims
+        self.killed = {f"killed_{victim.name}": 0 for victim in victims}
+        self.seen = 0
+        self.random = random.Random(11)
+        self.over = threading.Event()
+        self.lock = threading.Lock()
+        self.thread = threading.Thread(target=self.run)
+        self.problem = None
+
+    def __enter__(self):
+        self.thread.start()
+
+    def __exit__(self, *_):
+        self.over.set()
+        self.thread.join()
+        if self.problem:
+            raise self.problem
+
+    def saw(self, document):
+        """A document was taken. Once a killer has failed, so has the test."""
+        with self.lock:
+            self.seen += 1
+        if self.problem:
+            raise self.problem
+        return document
+
+    def run(self):
+        moments = [(number + 1) * ALL_DOCUMENTS // (ALL_KILLS + 1) for number in range(ALL_KILLS)]
+        try:
+            for turn, moment in enumerate(moments):
+                while self.seen < moment and not self.over.wait(0.01):
+                    pass
+                self.strike(turn)
+        except Exception as problem:  # pylint: disable=broad-exception-caught
+            self.problem = problem
+
+    def strike(self, turn):
+        """One after the other in the short form, so that each has its turn; else one to three at once."""
+        chosen = {turn % len(self.victims)} if not LONG else set(self.random.sample(range(len(self.victims)), self.random.choice((1, 1, 1, 2, 3))))
+        for victim in chosen:
+            self.victims[victim].kill()
+            self.killed[f"killed_{self.victims[victim].name}"] += 1
+        time.sleep(self.random.uniform(0, 1))
+        # The database first: nobody starts without it.
+        for victim in sorted(chosen):
+            self.victims[victim].start()
+
+
+def is_broken(number):
+    return number % BROKEN == BROKEN - 1
+
+
 def upload(session, base, number):
     """Sends a document until it is acknowledged. The same bytes are the same document."""
-    text = f"Valve HV-{number:04d} of the plant.\n\n" + "It is closed by hand, and locked. " * 40
-    for _ in range(30):
-        try:
-            form = {"file": (f"{number}.txt", text), "classification": (None, "manual")}
-            answer = session.post(f"{base}/documents", files=form, timeout=10)
-            assert answer.status_code in (200, 202), answer.text
-            return answer.json()["id"]
-        except requests.ConnectionError:
-            time.sleep(0.2)
+    text = f"Valve HV-{number:05d} of the plant.\n\n" + "It is closed by hand, and locked. " * 40
+    name, text = (f"{number}.pdf", f"%PDF-1.7 broken {number}") if is_broken(number) else (f"{number}.txt", text)
+    for _ in range(300):
+        with contextlib.suppress(requests.ConnectionError, requests.Timeout):
+            form = {"file": (name, text), "classification": (None, "manual")}
+            answer = session.post(f"{base}/documents", files=form, timeout=30)
+            if answer.status_code in (200, 202):
+                return answer.json()["id"]
+            assert answer.status_code == 503, answer.text
+        time.sleep(0.2)
     raise RuntimeError("nobody takes the document")
+
+
+def ended(states, document, number):
+    """Whether a document is ready, or says why it is not; and a good one does not fail."""
+    state = states.get(document, {})
+    if is_broken(number):
+        return state.get("status") == "failed" and state["error"]["code"] == "corrupt-document"
+    return state.get("status") == "ready" and state["searchable"]
 
 
 def settled(session, base):
     """All documents, once nothing happens to them any more."""
-    for _ in range(600):
-        states, cursor = {}, ""
-        while cursor is not None:
-            page = session.get(f"{base}/documents", params={"limit": 200, **({"cursor": cursor} if cursor else {})}, timeout=30).json()
-            states |= {document["id"]: document for document in page["data"]}
-            cursor = page["next_cursor"]
-        if all(document["terminal"] for document in states.values()):
-            return states
+    for _ in range(3600 if LONG else 600):
+        counts = session.get(base, timeout=30).json()["document_counts"]
+        if counts["processing"] == 0:
+            return documents(session, base)
         time.sleep(0.5)
-    raise RuntimeError("documents stay in line")
+    raise RuntimeError(f"documents stay in line: {counts}")
+
+
+def documents(session, base):
+    states, cursor = {}, ""
+    while cursor is not None:
+        page = session.get(f"{base}/documents", params={"limit": 200, **({"cursor": cursor} if cursor else {})}, timeout=60).json()
+        states |= {document["id"]: document for document in page["data"]}
+        cursor = page["next_cursor"]
+    assert all(document["terminal"] for document in states.values())
+    return states
 
 
 def hits(session, base, number):
-    asked = {"query": f"HV-{number:04d}", "classification": "manual", "mode": "sparse", "top_k": 1}
-    results = session.post(f"{base}/search", json=asked, timeout=30).json()["results"]
+    asked = {"query": f"HV-{number:05d}", "classification": "manual", "mode": "sparse", "top_k": 1}
+    results = session.post(f"{base}/search", json=asked, timeout=120).json()["results"]
     return [result["document_id"] for result in results]

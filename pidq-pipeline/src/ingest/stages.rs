@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::reader::{self, Piece, Source, Trouble, blocking};
 use crate::embedding::{self, Encoder};
 use crate::extract::{CodePoints, Extracted};
+use crate::messages::Signal;
 use crate::platform::Platform;
 use crate::records::{self, Document, Pipeline, Progress, Status};
 use crate::store::{Job, ReadDocument, StoreError};
@@ -49,7 +50,7 @@ impl Reading {
         let model = self.model(&pipeline).await?;
         let (extracted, chunks) = self.split(&pipeline, extracted, model.clone()).await?;
         let chunks = self.embed(&pipeline, &document, &extracted, chunks, model).await?;
-        self.index(&pipeline, extracted, chunks).await
+        self.index(&pipeline, &document, extracted, chunks).await
     }
 
     async fn wanted(&self) -> Result<(Pipeline, Document), Fault> {
@@ -125,6 +126,7 @@ impl Reading {
     async fn index(
         &mut self,
         pipeline: &Pipeline,
+        document: &Document,
         extracted: Extracted,
         chunks: Vec<records::Chunk>,
     ) -> Result<(), Fault> {
@@ -143,7 +145,11 @@ impl Reading {
             progress: self.progress.clone(),
         };
         match self.platform.store.publish(&self.job, &read).await? {
-            true => Ok(()),
+            true => {
+                let (pipeline, classification) = (pipeline.id.clone(), document.classification.clone());
+                self.platform.messages.signal(&Signal::Partition { pipeline, classification });
+                Ok(())
+            }
             false => Err(Fault::Unwanted),
         }
     }

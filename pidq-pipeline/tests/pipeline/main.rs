@@ -9,6 +9,7 @@ mod asking;
 mod corpora;
 #[path = "../../../pidq-http/tests/identity/databases.rs"]
 mod databases;
+mod degraded;
 mod documents;
 mod doubles;
 mod egress;
@@ -22,6 +23,7 @@ mod jobs;
 mod llm;
 mod messages;
 mod platform;
+mod rates;
 mod reading;
 mod real;
 mod rerank;

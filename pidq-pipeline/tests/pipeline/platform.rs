@@ -9,7 +9,7 @@ use pidq_pipeline::{Platform, TABLES, open};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::databases;
+use crate::{databases, servers};
 
 pub const MASTER: &str = "0199aaaa-0000-7000-8000-000000000001";
 pub const SECRET: &str = "f3a9c1d7e5b2408c9d6a1e7f0b3c5d8e";
@@ -43,15 +43,19 @@ impl Answer {
     }
 }
 
-/// Runs a test once for each kind of database.
+/// Runs a test on SQLite alone, on PostgreSQL alone, and on PostgreSQL with Redis and NATS.
 pub async fn on_each(test: impl AsyncFn(World)) {
     let folder = TempDir::new().unwrap();
     let url = databases::sqlite_url(&folder);
     test(World::open(&url, Some(folder), &[]).await).await;
-    match databases::fresh_postgres() {
-        Some(url) => test(World::at(&url, &[]).await).await,
-        None => eprintln!("SKIPPED on PostgreSQL: no server found under /usr/lib/postgresql"),
-    }
+    let Some(url) = databases::fresh_postgres() else {
+        return eprintln!("SKIPPED on PostgreSQL: no server found under /usr/lib/postgresql");
+    };
+    test(World::at(&url, &[]).await).await;
+    let (Some(url), Some((redis, nats))) = (databases::fresh_postgres(), servers::shared()) else { return };
+    let world = World::at(&url, &[("PIDQ_REDIS_URL", &redis), ("PIDQ_NATS_URL", &nats)]).await;
+    world.until_degraded(&[]).await;
+    test(world).await;
 }
 
 impl World {
@@ -66,7 +70,13 @@ impl World {
     }
 
     async fn open(url: &str, folder: Option<TempDir>, more: &[(&str, &str)]) -> World {
-        let own = [("PIDQ_DATABASE_URL", url), ("PIDQ_RATE", "0"), ("PIDQ_READER", env!("CARGO_BIN_EXE_pidq-extract"))];
+        let own = [
+            ("PIDQ_DATABASE_URL", url),
+            ("PIDQ_RATE", "0"),
+            ("PIDQ_UPLOAD_RATE", "0"),
+            ("PIDQ_QUERY_RATE", "0"),
+            ("PIDQ_READER", env!("CARGO_BIN_EXE_pidq-extract")),
+        ];
         let environment = own.iter().chain(more).map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
         let settings = Settings::read(TABLES, [], environment).unwrap();
         let app = open(&settings).await.unwrap_or_else(|error| panic!("{error}"));

@@ -1,107 +1,189 @@
-//! NATS as a process of its own, which a test can kill and start again at the same address.
+//! Redis, NATS and PostgreSQL as processes of their own, which a test can kill and start again at the same address.
 
+use std::io::{BufRead, BufReader};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
-use std::path::Path;
+use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use tempfile::TempDir;
 
-/// A server on a free port, with a folder of its own. It ends with the test.
+/// A server on a free port, with a folder of its own. It ends with this process at the latest.
 pub struct Server {
     kind: Kind,
-    pub port: u16,
+    port: u16,
     folder: TempDir,
-    child: Child,
+    run: Run,
 }
 
-#[derive(Clone, Copy)]
-enum Kind {
-    Nats { streams: bool },
+/// A server: what it is called, whose programs it needs, how it is made ready once, and how it is started in its folder.
+struct Kind {
+    name: &'static str,
+    prepare: &'static str,
+    start: &'static str,
+    url: fn(u16) -> String,
 }
+
+const REDIS: Kind = Kind {
+    name: "redis-server",
+    prepare: "command -v redis-server",
+    start: "redis-server --bind 127.0.0.1 --port $PORT --save '' --appendonly no",
+    url: |port| format!("redis://127.0.0.1:{port}"),
+};
+const NATS: Kind = Kind {
+    name: "nats-server",
+    prepare: "command -v nats-server",
+    start: "nats-server -a 127.0.0.1 -p $PORT",
+    url: |port| format!("nats://127.0.0.1:{port}"),
+};
+const JETSTREAM: Kind = Kind { start: "nats-server -a 127.0.0.1 -p $PORT -js -sd streams", ..NATS };
+/// What a killed one leaves behind is still there for a moment: it is started until it stays.
+const POSTGRES: Kind = Kind {
+    name: "postgresql",
+    prepare: "initdb -D data -A trust -U pidq --no-sync",
+    start: "postgres -D data -k '' -c listen_addresses=127.0.0.1 -c port=$PORT -c fsync=off",
+    url: |port| format!("postgres://pidq@127.0.0.1:{port}/postgres"),
+};
+
+/// A process under a shell that ends it when this process ends: that closes the pipe which the shell reads from.
+struct Run {
+    shell: Child,
+    id: u32,
+}
+
+const SHELL: &str = r#"
+PATH=$PATH:/usr/sbin:/usr/local/sbin:$(echo /usr/lib/postgresql/*/bin | tr ' ' ':')
+sh -c "$1" >/dev/null 2>&1 || exit 1
+sh -c "exec $2" >log 2>&1 &
+echo $!
+while read -r _; do :; done
+kill -9 $!
+"#;
 
 impl Server {
-    /// NATS, that keeps nothing. None, said aloud: it is not installed.
+    /// None, said aloud: it is not installed.
+    pub fn redis() -> Option<Server> {
+        Server::start(REDIS)
+    }
+
+    /// NATS, that keeps nothing.
     pub fn nats() -> Option<Server> {
-        Server::start(Kind::Nats { streams: false })
+        Server::start(NATS)
     }
 
     /// NATS with JetStream.
     pub fn jetstream() -> Option<Server> {
-        Server::start(Kind::Nats { streams: true })
+        Server::start(JETSTREAM)
+    }
+
+    /// PostgreSQL, for tests that take it away. All others share the one of `databases`.
+    pub fn postgres() -> Option<Server> {
+        Server::start(POSTGRES)
     }
 
     fn start(kind: Kind) -> Option<Server> {
-        let (folder, port) = (TempDir::new().unwrap(), free_port());
-        let Some(child) = kind.run(port, folder.path()) else {
-            eprintln!("SKIPPED: {} is not installed", kind.program());
+        let folder = TempDir::new().unwrap();
+        std::fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o777)).unwrap();
+        let port = free_port();
+        let Some(run) = Run::of(&kind, kind.prepare, port, &folder) else {
+            eprintln!("SKIPPED: {} is not installed", kind.name);
             return None;
         };
-        let server = Server { kind, port, folder, child };
+        let mut server = Server { kind, port, folder, run };
         server.wait();
         Some(server)
     }
 
     pub fn url(&self) -> String {
-        match self.kind {
-            Kind::Nats { .. } => format!("nats://127.0.0.1:{}", self.port),
-        }
+        (self.kind.url)(self.port)
     }
 
     /// Kills it as a loss of power would.
-    pub fn kill(&mut self) {
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
+    pub fn kill(&self) {
+        self.tell("-KILL");
+        while self.is_open() {
+            std::thread::sleep(Duration::from_millis(5));
+        }
     }
 
     /// Starts it again where it was.
     pub fn restart(&mut self) {
-        self.child = self.kind.run(self.port, self.folder.path()).unwrap();
+        self.begin();
         self.wait();
     }
 
-    fn wait(&self) {
-        for _ in 0..200 {
-            if TcpStream::connect((Ipv4Addr::LOCALHOST, self.port)).is_ok() {
+    /// Has it do nothing, without an end of its connections: what a network that is broken looks like.
+    pub fn pause(&self) {
+        self.tell("-STOP");
+    }
+
+    pub fn resume(&self) {
+        self.tell("-CONT");
+    }
+
+    fn tell(&self, signal: &str) {
+        assert!(Command::new("kill").args([signal, &self.run.id.to_string()]).status().unwrap().success());
+    }
+
+    fn begin(&mut self) {
+        self.run = Run::of(&self.kind, "true", self.port, &self.folder).unwrap();
+    }
+
+    fn wait(&mut self) {
+        for round in 1..400 {
+            if self.is_open() {
                 return;
             }
             std::thread::sleep(Duration::from_millis(25));
+            // Each second: it may have found what the one before left, and given up.
+            if round % 40 == 0 && !std::path::Path::new(&format!("/proc/{}/exe", self.run.id)).exists() {
+                self.begin();
+            }
         }
-        panic!("{} does not start", self.kind.program());
+        panic!("{} does not start", self.kind.name);
+    }
+
+    fn is_open(&self) -> bool {
+        TcpStream::connect((Ipv4Addr::LOCALHOST, self.port)).is_ok()
     }
 }
 
-impl Drop for Server {
+impl Run {
+    fn of(kind: &Kind, prepare: &str, port: u16, folder: &TempDir) -> Option<Run> {
+        // PostgreSQL refuses to run as root.
+        let mut command = Command::new(if kind.name == POSTGRES.name && is_root() { "runuser" } else { "sh" });
+        if kind.name == POSTGRES.name && is_root() {
+            command.args(["-u", "postgres", "--", "sh"]);
+        }
+        command.args(["-c", SHELL, "server", prepare, kind.start]).env("PORT", port.to_string());
+        let mut shell = command.current_dir(folder.path()).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().ok()?;
+        let mut id = String::new();
+        BufReader::new(shell.stdout.take()?).read_line(&mut id).ok()?;
+        Some(Run { id: id.trim().parse().ok()?, shell })
+    }
+}
+
+impl Drop for Run {
     fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        drop(self.shell.stdin.take());
+        let _ = self.shell.wait();
     }
 }
 
-impl Kind {
-    fn program(self) -> &'static str {
-        match self {
-            Kind::Nats { .. } => "nats-server",
-        }
-    }
-
-    fn run(self, port: u16, folder: &Path) -> Option<Child> {
-        // Debian has it where only the administrator looks.
-        let path = format!("{}:/usr/sbin:/usr/local/sbin", std::env::var("PATH").unwrap_or_default());
-        let mut command = Command::new(self.program());
-        command.env("PATH", path).current_dir(folder).stdout(Stdio::null()).stderr(Stdio::null());
-        let port = port.to_string();
-        match self {
-            Kind::Nats { .. } => command.args(["-a", "127.0.0.1", "-p", &port]),
-        };
-        if let Kind::Nats { streams: true } = self {
-            command.args(["-js", "-sd", "streams"]);
-        }
-        command.spawn().ok()
-    }
+/// The URLs of a Redis and a NATS that all tests share.
+pub fn shared() -> Option<(String, String)> {
+    static SHARED: OnceLock<Option<(Server, Server)>> = OnceLock::new();
+    let (redis, nats) = SHARED.get_or_init(|| Some((Server::redis()?, Server::nats()?))).as_ref()?;
+    Some((redis.url(), nats.url()))
 }
 
 /// A port that nobody has.
 pub fn free_port() -> u16 {
     TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port()
+}
+
+fn is_root() -> bool {
+    use std::os::unix::fs::MetadataExt;
+    std::fs::metadata("/proc/self").is_ok_and(|process| process.uid() == 0)
 }

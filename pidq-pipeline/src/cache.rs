@@ -1,0 +1,5 @@
+//! What may be lost, in Redis: how often somebody asked.
+
+mod redis;
+
+pub use redis::{BadUrl, Redis};

@@ -1,0 +1,200 @@
+//! Several processes with and without Redis and NATS, and a database that goes away: nothing is lost, and nothing has to be
+//! started again.
+
+use std::os::unix::fs::PermissionsExt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use pidq_http::Settings;
+use pidq_pipeline::{Platform, TABLES, ingest, open, replicas};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+
+use crate::databases;
+use crate::platform::World;
+use crate::servers::{Server, free_port};
+
+const MANUAL: &[(&str, &str)] = &[("classification", "manual")];
+
+fn workers(platform: &Arc<Platform>, count: usize) -> JoinSet<()> {
+    (0..count).map(|_| ingest::work(Arc::clone(platform))).collect()
+}
+
+#[tokio::test]
+async fn servers_that_are_not_there_yet_are_said_and_nothing_else_is_different() {
+    let (redis, nats) = (format!("redis://127.0.0.1:{}", free_port()), format!("nats://127.0.0.1:{}", free_port()));
+    let world = World::sqlite(&[("PIDQ_REDIS_URL", &redis), ("PIDQ_NATS_URL", &nats)]).await;
+    let _workers = workers(&world.state, 1);
+    let ready = world.get("/readyz").await;
+    assert_eq!((ready.status, ready.body), (200, b"ready\ndegraded: [\"redis\", \"nats\"]\n".to_vec()));
+    let id = world.pipeline().await;
+    let sent = world.ready(&id, "a.txt", b"The pump P-101A.", MANUAL).await;
+    assert_eq!(sent["status"], "ready");
+}
+
+#[tokio::test]
+async fn what_is_no_url_ends_the_start_and_passwords_are_not_shown() {
+    for (name, url) in [
+        ("PIDQ_REDIS_URL", "http://user:hunter2@host"),
+        ("PIDQ_REDIS_URL", "redis://user:hunter2@:x"),
+        ("PIDQ_NATS_URL", "redis://user:hunter2@host"),
+        ("PIDQ_NATS_URL", "nats://host,user:hunter2@other"),
+    ] {
+        let values = [(name, url), ("PIDQ_DATABASE_URL", "sqlite::memory:")];
+        let values = values.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let error = match open(&Settings::read(TABLES, [], values).unwrap()).await {
+            Ok(_) => panic!("{url}"),
+            Err(error) => error.to_string(),
+        };
+        assert!(error.contains(name) && !error.contains("hunter2"), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn urls_may_stand_in_files() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("redis");
+    std::fs::write(&path, "nonsense\n").unwrap();
+    let values = [("PIDQ_REDIS_URL_FILE", path.to_str().unwrap()), ("PIDQ_DATABASE_URL", "sqlite::memory:")];
+    let values = values.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let error = open(&Settings::read(TABLES, [], values).unwrap()).await.err().unwrap().to_string();
+    assert!(error.contains("redis://host"), "{error}");
+}
+
+#[tokio::test]
+async fn a_worker_of_another_process_is_woken() {
+    let Some((one, other, _folder, _nats)) = pair(&[]).await else { return };
+    other.state.bell.ring();
+    timeout(Duration::from_secs(5), one.state.bell.heard()).await.expect("the bell");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_document_that_is_cancelled_elsewhere_gives_its_worker_free_at_once() {
+    let folder = TempDir::new().unwrap();
+    let reader = folder.path().join("reader");
+    std::fs::write(&reader, "#!/bin/sh\nexec sleep 60\n").unwrap();
+    std::fs::set_permissions(&reader, PermissionsExt::from_mode(0o755)).unwrap();
+    let more = [("PIDQ_READER", reader.to_str().unwrap()), ("PIDQ_WORKER_HOLD", "60s")];
+    let Some((server, worker, _folder, _nats)) = pair(&more).await else { return };
+    let _workers = workers(&worker.state, 1);
+    let id = server.pipeline().await;
+    let send = async |text: &[u8]| server.upload(&id, "a.txt", text, MANUAL).await.json();
+    let (first, second) = (send(b"first").await, send(b"second").await);
+    let path = |document: &Value| format!("/api/pipelines/{id}/documents/{}", document["id"].as_str().unwrap());
+    until(&server, &path(&first), "parsing").await;
+    assert_eq!(server.post(&format!("{}/cancel", path(&first)), &json!({})).await.status, 200);
+    // Without the signal the worker would see it when it holds the job again, in twenty seconds.
+    timeout(Duration::from_secs(10), until(&server, &path(&second), "parsing")).await.expect("the worker is free");
+    assert_eq!(server.get(&path(&first)).await.json()["status"], "cancelled");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_partition_that_is_open_is_brought_up_to_date_before_anybody_asks() {
+    let Some((server, worker, _folder, _nats)) = pair(&[]).await else { return };
+    let _workers = workers(&worker.state, 1);
+    let _following = tokio::spawn(replicas::follow(Arc::clone(&server.state)));
+    let id = server.pipeline().await;
+    let question = json!({"query": "pump", "classification": "manual"});
+    assert_eq!(server.post(&format!("/api/pipelines/{id}/search"), &question).await.json()["results"], json!([]));
+    let before = server.state.indexes.bytes();
+    server.ready(&id, "a.txt", b"The pump P-101A takes water from the tank.", MANUAL).await;
+    for _ in 0..400 {
+        if server.state.indexes.bytes() > before {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(25)).await;
+    }
+    panic!("it is as it was");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn redis_and_nats_die_in_the_middle_and_every_document_is_ready_once() {
+    let Some(mut redis) = Server::redis() else { return };
+    let url = redis.url();
+    let Some((server, worker, _folder, mut nats)) = pair(&[("PIDQ_REDIS_URL", &url), ("PIDQ_RATE", "6000")]).await
+    else {
+        return;
+    };
+    let _workers = workers(&worker.state, 2);
+    let id = server.pipeline().await;
+    for number in 0..30 {
+        match number {
+            10 => (nats.kill(), redis.kill()),
+            20 => (nats.restart(), redis.restart()),
+            _ => ((), ()),
+        };
+        let text = format!("The valve HV-{number:03} is closed.");
+        assert_eq!(server.upload(&id, &format!("{number}.txt"), text.as_bytes(), MANUAL).await.status, 202);
+    }
+    server.until_degraded(&[]).await;
+    worker.until_degraded(&[]).await;
+    for _ in 0..600 {
+        let counts = server.get(&format!("/api/pipelines/{id}")).await.json()["document_counts"].clone();
+        if counts["ready"] == 30 {
+            assert_eq!(counts, json!({"total": 30, "ready": 30, "processing": 0, "failed": 0}));
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    panic!("documents stay in line");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_the_database_it_is_unavailable_and_then_goes_on() {
+    let Some(mut postgres) = Server::postgres() else { return };
+    let world = World::at(&postgres.url(), &[("PIDQ_WORKER_HOLD", "1s")]).await;
+    let _workers = workers(&world.state, 1);
+    let id = world.pipeline().await;
+    world.ready(&id, "a.txt", b"The pump P-101A.", MANUAL).await;
+    postgres.kill();
+    let path = format!("/api/pipelines/{id}");
+    let gone = world.get(&path).await;
+    assert_eq!((gone.status, gone.code().as_str()), (503, "unavailable"));
+    assert!(!gone.header("retry-after").is_empty());
+    assert_eq!(world.get("/readyz").await.status, 503);
+    assert_eq!(world.get("/livez").await.status, 200);
+    postgres.restart();
+    for _ in 0..200 {
+        if world.get(&path).await.status == 200 {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    let sent = world.ready(&id, "b.txt", b"The pump P-101B.", MANUAL).await;
+    assert_eq!(sent["status"], "ready", "the worker goes on as well");
+    assert_eq!(world.get("/readyz").await.body, b"ready\n");
+}
+
+/// Two processes on one database that speak over NATS. None, said aloud: it is not installed.
+async fn pair(more: &[(&str, &str)]) -> Option<(World, World, TempDir, Server)> {
+    let nats = Server::nats()?;
+    let folder = TempDir::new().unwrap();
+    let (url, nats_url) = (databases::sqlite_url(&folder), nats.url());
+    let more = [&[("PIDQ_NATS_URL", nats_url.as_str())], more].concat();
+    let (one, other) = (World::at(&url, &more).await, World::at(&url, &more).await);
+    one.until_degraded(&[]).await;
+    other.until_degraded(&[]).await;
+    Some((one, other, folder, nats))
+}
+
+async fn until(world: &World, path: &str, status: &str) {
+    while world.get(path).await.json()["status"] != status {
+        tokio::time::sleep(Duration::from_millis(25)).await;
+    }
+}
+
+impl World {
+    /// Waits until these are the servers that do not answer.
+    pub async fn until_degraded(&self, missing: &[&str]) {
+        for _ in 0..800 {
+            let servers = self.state.servers();
+            if servers.iter().filter(|server| !server.is_up()).map(|server| server.name()).eq(missing.iter().copied()) {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(25)).await;
+        }
+        panic!("{:?}", self.state.servers());
+    }
+}

@@ -1,0 +1,110 @@
+//! How often somebody may ask: counted in one process, or by Redis for all of them, with the same answers.
+
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use tempfile::TempDir;
+
+use crate::databases;
+use crate::platform::{Answer, World};
+use crate::servers::Server;
+
+/// Two replicas on one database, with rates.
+async fn replicas(folder: &TempDir, more: &[(&str, &str)]) -> (World, World) {
+    let url = databases::sqlite_url(folder);
+    let rates = [&[("PIDQ_RATE", "6"), ("PIDQ_QUERY_RATE", "2")], more].concat();
+    (World::at(&url, &rates).await, World::at(&url, &rates).await)
+}
+
+/// Runs a test on one process that is asked twice, and on two that count together.
+async fn on_each(test: impl AsyncFn(&World, &World)) {
+    let folder = TempDir::new().unwrap();
+    let (one, _) = replicas(&folder, &[]).await;
+    test(&one, &one).await;
+    let Some(redis) = Server::redis() else { return };
+    let folder = TempDir::new().unwrap();
+    // However busy this machine is, it is Redis that counts.
+    let (one, other) = replicas(&folder, &[("PIDQ_REDIS_URL", &redis.url()), ("PIDQ_REDIS_TIME", "10s")]).await;
+    one.until_degraded(&[]).await;
+    other.until_degraded(&[]).await;
+    test(&one, &other).await;
+}
+
+async fn ask(world: &World) -> Answer {
+    world.get("/api/limits").await
+}
+
+#[tokio::test]
+async fn all_replicas_take_from_one_bucket() {
+    on_each(async |one, other| {
+        for world in [one, other, one, other, one, other] {
+            assert_eq!(ask(world).await.status, 200);
+        }
+        for world in [one, other] {
+            let refused = ask(world).await;
+            assert_eq!((refused.status, refused.code().as_str()), (429, "rate-limited"));
+            assert!((1..=10).contains(&refused.header("retry-after").parse::<u32>().unwrap()));
+            assert_eq!(refused.header("ratelimit-policy"), "\"user\";q=6;w=60");
+            assert!(refused.header("ratelimit").starts_with("\"user\";r=0;t="), "{}", refused.header("ratelimit"));
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn questions_have_a_rate_of_their_own_and_answers_say_both() {
+    on_each(async |one, other| {
+        let search = async |world: &World| world.post("/api/pipelines/none/search", &json!({})).await;
+        let first = search(one).await;
+        assert_eq!(first.status, 404);
+        assert_eq!(first.header("ratelimit-policy"), "\"queries\";q=2;w=60, \"user\";q=6;w=60");
+        assert!(first.header("ratelimit").starts_with("\"queries\";r=1;t="), "{}", first.header("ratelimit"));
+        assert!(first.header("ratelimit").contains("\"user\";r=5;t="), "{}", first.header("ratelimit"));
+        assert_eq!(search(other).await.status, 404);
+        assert_eq!(search(one).await.status, 429);
+        assert_eq!(ask(other).await.status, 200, "only questions are too many");
+        let limits = ask(one).await.json();
+        assert_eq!(limits["requests_per_minute"], json!({"queries": 2, "user": 6}));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn without_redis_each_process_counts_for_itself_until_it_is_back() {
+    let Some(mut redis) = Server::redis() else { return };
+    let folder = TempDir::new().unwrap();
+    let (one, other) = replicas(&folder, &[("PIDQ_REDIS_URL", &redis.url()), ("PIDQ_REDIS_TIME", "10s")]).await;
+    one.until_degraded(&[]).await;
+    other.until_degraded(&[]).await;
+    assert_eq!(ask(&one).await.status, 200);
+    redis.kill();
+    one.until_degraded(&["redis"]).await;
+    for _ in 0..6 {
+        assert_eq!(ask(&one).await.status, 200, "its own bucket is full");
+    }
+    assert_eq!((ask(&one).await.status, ask(&other).await.status), (429, 200));
+    redis.restart();
+    one.until_degraded(&[]).await;
+    other.until_degraded(&[]).await;
+    for world in [&one, &other, &one, &other, &one, &other] {
+        assert_eq!(ask(world).await.status, 200, "Redis has forgotten, and counts from now on");
+    }
+    assert_eq!((ask(&one).await.status, ask(&other).await.status), (429, 429));
+}
+
+#[tokio::test]
+async fn a_redis_that_says_nothing_does_not_hold_requests_up() {
+    let Some(redis) = Server::redis() else { return };
+    let world = World::sqlite(&[("PIDQ_RATE", "1000"), ("PIDQ_REDIS_URL", &redis.url())]).await;
+    world.until_degraded(&[]).await;
+    redis.pause();
+    let begun = Instant::now();
+    for _ in 0..200 {
+        assert_eq!(ask(&world).await.status, 200);
+    }
+    // Each would wait for 50 ms: ten seconds together.
+    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+    world.until_degraded(&["redis"]).await;
+    redis.resume();
+    world.until_degraded(&[]).await;
+}
