@@ -13,7 +13,7 @@ from test_s3_timing import Line, clients, logins, tokens
 APART = 0.02
 ROUNDS = 4
 # A login under valgrind takes seconds.
-EACH = {"user": 8 if LONG else 2, "client": 100 if LONG else 40, "token": 100 if LONG else 40}
+EACH = {"user": 8 if LONG else 2, "client": 95 if LONG else 45, "token": 95 if LONG else 45}
 
 
 def control(service, *arguments):

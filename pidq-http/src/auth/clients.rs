@@ -75,6 +75,8 @@ const INSERT: &str = "insert into clients (id, title, tenant, secret, grant_type
   values ($1, $2, $3, $4, $5, $6, $7)";
 const LIST: &str = "select id, title, tenant, secret, grant_types, scopes, disabled_at from clients order by id";
 const BY_ID: &str = "select id, title, tenant, secret, grant_types, scopes, disabled_at from clients where id = $1";
+/// One row for every id, with a text of the same length: that there is no such client is not to be seen in the time.
+const SECRET_OF: &str = "select coalesce((select secret from clients where id = $1), $2)";
 const COUNT: &str = "select count(*) from clients";
 const SET_SECRET: &str = "update clients set secret = $2 where id = $1";
 const SET_DISABLED: &str = "update clients set disabled_at = $2 where id = $1";
@@ -159,10 +161,13 @@ impl Identities {
 
     /// The client, if the secret is its own. One that does not exist costs the same work.
     pub(crate) async fn client_with(&self, id: &str, secret: &str) -> Result<Option<Client>, IdentityError> {
-        let row = self.database.row::<Row>(BY_ID, &[(&searchable(id)).into()]).await?.map(client);
-        let stored = row.as_ref().map_or(NO_FINGERPRINT, |row| &row.1);
-        let is_right = same(stored, &fingerprint(secret));
-        Ok(row.map(|row| row.0).filter(|client| is_right && !client.is_disabled))
+        let (id, shown) = (searchable(id), fingerprint(secret));
+        let stored: Option<(String,)> = self.database.row(SECRET_OF, &[(&id).into(), NO_FINGERPRINT.into()]).await?;
+        if !stored.is_some_and(|(stored,)| same(&stored, &shown)) {
+            return Ok(None);
+        }
+        let row = self.database.row::<Row>(BY_ID, &[(&id).into()]).await?.map(client);
+        Ok(row.filter(|(client, stored)| same(stored, &shown) && !client.is_disabled).map(|(client, _)| client))
     }
 }
 
