@@ -194,12 +194,17 @@ async fn show(mut answer: Answer) -> Result {
 async fn rows(mut answer: Answer) -> Result {
     let (mut out, mut worst, mut begun) = (io::stdout(), Status::Done, Vec::new());
     while let Some(piece) = answer.piece().await? {
-        begun.extend_from_slice(&piece);
-        let whole = begun.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
-        worst = begun[..whole].split(|byte| *byte == b'\n').filter_map(failed).fold(worst, Status::max);
-        out.write_all(&begun[..whole])?;
-        begun.drain(..whole);
+        // Only what is new is looked through: a row may be long.
+        let (lines, rest) = piece.split_at(piece.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1));
+        begun.extend_from_slice(lines);
+        if !lines.is_empty() {
+            worst = begun.split(|byte| *byte == b'\n').filter_map(failed).fold(worst, Status::max);
+            out.write_all(&begun)?;
+            begun.clear();
+        }
+        begun.extend_from_slice(rest);
     }
+    out.write_all(&begun)?;
     out.flush()?;
     Ok(worst)
 }

@@ -150,6 +150,8 @@ fn tokens_come_from_the_environment_or_a_file_and_are_never_shown() {
     let wrong = with(&[CLIENT[0], CLIENT[1], USER[0], ("PIDQ_PASSWORD", "hush-hush-hush")], &[]);
     assert_eq!(wrong.status.code(), Some(2));
     assert!(told(&wrong).starts_with("error[invalid_grant]: Invalid credentials given."), "{}", told(&wrong));
+    let half = with(&[CLIENT[0], USER[0]], &[]);
+    assert!(told(&half).contains("`PIDQ_CLIENT_SECRET` is missing"), "{}", told(&half));
     let token = far.file("token", "pidq_at_secretsecretsecretsecretsecretsecretsecr\n");
     let bad = with(&[("PIDQ_TOKEN", "another")], &["--token-file", &token]);
     assert!(told(&bad).starts_with("error[invalid-token]"), "{}", told(&bad));

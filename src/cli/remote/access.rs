@@ -62,8 +62,16 @@ impl Access {
         if let Some(token) = settings.secret("PIDQ_TOKEN")? {
             return Ok(Access::Token(token));
         }
-        let Some(secret) = settings.secret("PIDQ_CLIENT_SECRET")? else { return Ok(Access::Nobody) };
-        let id = Secret::new(settings.text("PIDQ_CLIENT_ID")?);
+        let mut given = false;
+        for name in ["PIDQ_CLIENT_ID", "PIDQ_CLIENT_SECRET", "PIDQ_USERNAME"] {
+            given |= settings.optional(name)?.is_some();
+        }
+        if !given {
+            return Ok(Access::Nobody);
+        }
+        // Half a login is a mistake, and the error says what is missing.
+        let [id, secret] = ["PIDQ_CLIENT_ID", "PIDQ_CLIENT_SECRET"].map(|name| settings.text(name).map(Secret::new));
+        let (id, secret) = (id?, secret?);
         let user = match settings.optional("PIDQ_USERNAME")? {
             Some(name) => Some((Secret::new(name), Secret::new(settings.text("PIDQ_PASSWORD")?))),
             None => None,
