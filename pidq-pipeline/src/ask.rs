@@ -8,16 +8,17 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 
-use crate::answer::{self, Event};
+use crate::answer::{self, Answer, Event};
 use crate::egress::AllowList;
 use crate::keys::Verb;
-use crate::llm::Endpoint;
+use crate::llm::{Endpoint, LlmError};
 use crate::pipelines::{self, known_members, must};
 use crate::platform::Platform;
 use crate::problems::{unprocessable, validation};
 use crate::prompt::{Speaker, Turn};
 use crate::questions::{self, Found};
 use crate::records::Pipeline;
+use crate::store::{Asked as Noted, Told};
 
 /// The most turns of a conversation that are taken.
 const TURNS: usize = 20;
@@ -118,7 +119,9 @@ pub(crate) async fn ask(platform: &Arc<Platform>, mut request: Request) -> Resul
     if streamed {
         return Ok(stream(platform, endpoint, question, frame, request.head));
     }
-    let answer = answer::answer(&platform.llm, &endpoint, question).await.map_err(told)?;
+    let answer = answer::answer(&platform.llm, &endpoint, question).await;
+    frame.note(platform, answer.as_ref().map_err(LlmError::code)).await;
+    let answer = answer.map_err(told)?;
     let took = answer.took;
     let shown = serde_json::to_value(answer).map_err(|_| Problem::internal())?;
     Response::json(&frame.complete(shown, took))
@@ -201,7 +204,7 @@ fn question(asked: Asked, text: String, found: Found) -> answer::Question {
 }
 
 /// What went wrong with a model; why its address was refused is for the log alone.
-fn told(error: crate::llm::LlmError) -> Problem {
+fn told(error: LlmError) -> Problem {
     if let Some(refusal) = error.refusal() {
         tracing::warn!(%refusal, "an address of a model was refused");
     }
@@ -209,6 +212,19 @@ fn told(error: crate::llm::LlmError) -> Problem {
 }
 
 impl Frame {
+    /// Counts the question and tells of it. An answer is given all the same where that cannot be done.
+    async fn note(&self, platform: &Platform, outcome: Result<&Answer, &str>) {
+        let outcome = outcome.map(|answer| {
+            let usage = answer.usage.as_ref().map_or([0; 2], |usage| [usage.prompt_tokens, usage.completion_tokens]);
+            let tokens = usage.map(|tokens| i64::try_from(tokens).unwrap_or(i64::MAX));
+            Told { answered: answer.answered, model: &answer.model, tokens }
+        });
+        let (id, pipeline_id, classification) = (&self.id, &self.pipeline, &self.classification);
+        if let Err(error) = platform.store.note_query(&Noted { id, pipeline_id, classification, outcome }).await {
+            tracing::warn!(%error, "a question cannot be told of");
+        }
+    }
+
     /// An answer with all that it has.
     fn complete(&self, mut answer: Value, took: Duration) -> Value {
         if !self.with_contexts
@@ -244,15 +260,27 @@ fn stream(
         let (sender, receiver) = mpsc::channel(16);
         tokio::join!(
             answer::stream(&platform.llm, &endpoint, question, sender),
-            forward(receiver, events, &frame, &head)
+            forward(&platform, receiver, events, &frame, &head)
         );
     });
     response
 }
 
 /// Sends events on until nobody listens; the channel closes then, and the call of the model ends.
-async fn forward(mut receiver: mpsc::Receiver<Event>, mut events: Events, frame: &Frame, head: &Head) {
+async fn forward(
+    platform: &Platform,
+    mut receiver: mpsc::Receiver<Event>,
+    mut events: Events,
+    frame: &Frame,
+    head: &Head,
+) {
     while let Some(event) = receiver.recv().await {
+        let is_last = matches!(event, Event::Done(_) | Event::Error(_));
+        match &event {
+            Event::Done(answer) => frame.note(platform, Ok(answer)).await,
+            Event::Error(error) => frame.note(platform, Err(error.code())).await,
+            _ => {}
+        }
         let name = event.name();
         let data = match event {
             Event::Error(error) => told(error).to_json(head),
@@ -263,6 +291,9 @@ async fn forward(mut receiver: mpsc::Receiver<Event>, mut events: Events, frame:
             other => other.data().unwrap_or_default(),
         };
         if events.json(name, None, &data).await.is_err() {
+            if !is_last {
+                frame.note(platform, Err("client-gone")).await;
+            }
             return;
         }
     }

@@ -10,6 +10,7 @@ pub mod conformance;
 pub mod egress;
 pub mod embedding;
 pub mod eval;
+pub mod events;
 pub mod extract;
 pub mod health;
 pub mod indexes;

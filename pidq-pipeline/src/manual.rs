@@ -6,6 +6,7 @@ use pidq_http::{COMMON, endpoints, index, manual as settings};
 
 use crate::egress;
 use crate::embedding::MODELS;
+use crate::events::KINDS;
 use crate::extract::FORMATS;
 use crate::models;
 use crate::rerank;
@@ -22,6 +23,7 @@ pub fn pipeline() -> String {
         .replace("{endpoints}", &endpoints(ROUTES))
         .replace("{splitters}", &splitters())
         .replace("{models}", &embedding_models())
+        .replace("{events}", &events())
         .replace("{formats}", &formats())
         .replace("{settings}", settings(&[SETTINGS, egress::SETTINGS, models::SETTINGS, rerank::SETTINGS]).trim_end())
         .replace("{common}", settings(&[COMMON]).trim_end())
@@ -47,6 +49,14 @@ fn embedding_models() -> String {
     for model in MODELS {
         let dimensions = model.dimensions.map_or_else(|| "its own".into(), |number| number.to_string());
         let _ = writeln!(text, "| `{}` | {dimensions} | {} |", model.name, model.summary);
+    }
+    text.trim_end().to_owned()
+}
+
+fn events() -> String {
+    let mut text = String::from("| type | told to keys with | what happened |\n|---|---|---|\n");
+    for kind in KINDS {
+        let _ = writeln!(text, "| `{}` | `{}` | {} |", kind.name, kind.scope, kind.summary);
     }
     text.trim_end().to_owned()
 }

@@ -14,6 +14,7 @@ use pidq_http::{App, Cursors, Floor, Secret, SettingError, Settings, Work};
 
 use crate::cache::Redis;
 use crate::egress::{BackEnd, Guard, Policy};
+use crate::events::Feed;
 use crate::extract::{self, Isolation};
 use crate::health::Servers;
 use crate::indexes::Indexes;
@@ -27,7 +28,7 @@ use crate::rates::{self, Rates};
 use crate::rerank::Reranker;
 use crate::routes::ROUTES;
 use crate::settings::TABLES;
-use crate::store::{Store, StoreError};
+use crate::store::{Outbox, Store, StoreError};
 use crate::uploads::Uploads;
 
 /// Why the platform cannot be opened, and what to do.
@@ -104,10 +105,12 @@ pub(crate) const READER: &[&str] = &["pipeline", "read-document"];
 pub async fn open(settings: &Settings) -> Result<App<Platform>, OpenError> {
     let database = database(settings).await?;
     let identities = master(settings, &database).await?;
-    let store = Store::open(database).await?;
+    let store = Store::open(database).await?.with_outbox(Outbox::new(settings.on("PIDQ_EVENTS_INCLUDE_NAMES")?));
     let installation = store.installation().await?;
     let (messages, redis) = (messages(settings)?, redis(settings)?);
     let platform = Platform {
+        feed: Feed::new(store.last_position().await?, settings.parsed("PIDQ_EVENT_STREAMS")?),
+        keep_events: settings.duration("PIDQ_EVENTS_KEEP")?,
         licensing: licensing(settings, &installation)?,
         rates: Rates::of(settings, redis.clone(), &installation)?,
         redis,

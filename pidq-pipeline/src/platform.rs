@@ -9,6 +9,7 @@ use tokio::sync::{Notify, Semaphore};
 use tokio::task::JoinSet;
 
 use crate::cache::Redis;
+use crate::events::Feed;
 use crate::extract::{self, Isolation};
 use crate::health::Health;
 use crate::indexes::Indexes;
@@ -46,6 +47,10 @@ pub struct Platform {
     pub messages: Messages,
     /// Wakes workers.
     pub bell: Bell,
+    /// The newest events, for those who listen.
+    pub feed: Feed,
+    /// How long events are kept for those who come back.
+    pub keep_events: Duration,
     /// How long a worker holds a job at once. One that lives holds it again in time.
     pub hold: Duration,
     /// The partitions that are open.

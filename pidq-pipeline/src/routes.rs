@@ -3,7 +3,7 @@
 use pidq_http::{Accepts, Access, Method, Parameter, Place, Reply, Route, oauth};
 
 use crate::platform::Platform;
-use crate::{ask, catalogue, documents, keys, licensing, limits, pipelines, questions, tokens};
+use crate::{ask, catalogue, documents, events, keys, licensing, limits, pipelines, questions, tokens};
 
 /// The most bytes of a JSON body.
 const JSON_BODY: u64 = 1 << 20;
@@ -298,6 +298,16 @@ pub const ROUTES: &[Route<Platform>] = &[
     },
     Route {
         method: Method::GET,
+        path: "/api/events",
+        access: Access::Bearer,
+        summary: "Events as they happen (server-sent events), each with its id; `Last-Event-ID` asks for those behind it.",
+        parameters: &[EVENT_TYPE, OF_PIPELINE, LAST_EVENT_ID],
+        body: None,
+        replies: &[Reply { status: 200, media: Some("text/event-stream"), schema: TEXT, summary: "The events." }],
+        handler: |platform, request| Box::pin(events::listen(platform, request)),
+    },
+    Route {
+        method: Method::GET,
         path: "/api/keys",
         access: Access::Admin,
         summary: "The API keys, without their secrets.",
@@ -335,6 +345,14 @@ const TEXT: &str = r#"{"type":"string"}"#;
 const LIMIT: Parameter =
     parameter("limit", r#"{"type":"integer","minimum":1,"maximum":200,"default":50}"#, "The most rows of a page.");
 const CURSOR: Parameter = parameter("cursor", TEXT, "`next_cursor` of the page before.");
+const EVENT_TYPE: Parameter = parameter("type", TEXT, "Only events of these types, with commas between them.");
+const OF_PIPELINE: Parameter = parameter("pipeline", TEXT, "Only events of these pipelines, with commas between them.");
+const LAST_EVENT_ID: Parameter = Parameter {
+    name: "Last-Event-ID",
+    place: Place::Header,
+    schema: TEXT,
+    summary: "The id of the last event that the caller has.",
+};
 const NAME: Parameter = parameter("name", TEXT, "Only the pipeline of this name.");
 const WAIT: Parameter = parameter(
     "wait",

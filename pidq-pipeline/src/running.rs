@@ -5,6 +5,7 @@ use std::sync::Arc;
 use pidq_http::{App, Floor, Settings, Shutdown, help, serve};
 use tokio::task::JoinSet;
 
+use crate::events;
 use crate::ingest;
 use crate::opening::{OpenError, open};
 use crate::outages;
@@ -48,6 +49,11 @@ async fn run(part: Part, settings: &Settings) -> Result<(), OpenError> {
             let app = open(settings).await?;
             let mut workers = workers(&app, settings.parsed("PIDQ_WORKERS")?);
             workers.spawn(replicas::follow(Arc::clone(&app.state)));
+            let (platform, told) = (Arc::clone(&app.state), shutdown.clone().told());
+            tokio::spawn(async move {
+                told.await;
+                platform.feed.close();
+            });
             for listener in &listeners {
                 tracing::info!(address = %listener.address()?, "listening");
             }
@@ -64,9 +70,11 @@ async fn run(part: Part, settings: &Settings) -> Result<(), OpenError> {
     }
 }
 
-/// Workers that end when this is dropped. What they hold is taken by others when the hold is over.
+/// Workers, and whoever looks after events; they end when this is dropped. What they hold is taken by others when the
+/// hold is over.
 fn workers(app: &App<Platform>, workers: usize) -> JoinSet<()> {
     let mut tasks: JoinSet<()> = (0..workers).map(|_| ingest::work(Arc::clone(&app.state))).collect();
     tasks.spawn(outages::watch(Arc::clone(&app.state)));
+    tasks.spawn(events::keep(Arc::clone(&app.state)));
     tasks
 }

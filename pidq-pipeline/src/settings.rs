@@ -20,6 +20,9 @@ pub const SETTINGS: &[Setting] = settings![
     "PIDQ_WORKER_HOLD", "config.workerHold", Kind::Duration, Some("30s"), false, "How long a worker holds a document without a sign of life, before another one takes it.";
     "PIDQ_READER", "config.reader", Kind::Path, None, false, "The program that reads documents in a process of its own: the `pidq` that runs, unless another is named.";
     "PIDQ_MODELS", "config.models", Kind::Path, None, false, "A folder with a folder for each embedding model.";
+    "PIDQ_EVENTS_KEEP", "config.events.keep", Kind::Duration, Some("7d"), false, "How long events are kept for listeners that come back.";
+    "PIDQ_EVENTS_INCLUDE_NAMES", "config.events.includeNames", Kind::Switch, Some("off"), false, "Whether events tell the names of files.";
+    "PIDQ_EVENT_STREAMS", "config.limits.eventStreams", Kind::Number, Some("256"), false, "How many may listen to events of this process at once.";
     "PIDQ_UPLOAD_SIZE", "config.limits.upload", Kind::Size, Some("100MiB"), false, "The largest document.";
     "PIDQ_UPLOAD_MEMORY", "config.limits.uploadMemory", Kind::Size, Some("512MiB"), false, "What all documents that are being sent may take together; beyond it the next one is told to come back.";
     "PIDQ_INDEX_MEMORY", "config.limits.indexMemory", Kind::Size, Some("1GiB"), false, "What the indexes that are open may take together; the one that was not asked for the longest time is closed.";

@@ -5,8 +5,10 @@ mod documents;
 mod jobs;
 mod keys;
 mod outages;
+mod outbox;
 mod partitions;
 mod pipelines;
+mod usage;
 
 use pidq_http::database::{Database, DatabaseError, Migration};
 use pidq_http::uuid_v7;
@@ -16,11 +18,14 @@ use serde::de::DeserializeOwned;
 pub use documents::{Change, Listed, NewContent, NewDocument};
 pub use jobs::{Job, JobKind, ReadDocument};
 pub use outages::Outage;
+pub use outbox::Outbox;
 pub use partitions::{Listing, Searchable, StoredChunk};
 pub use pipelines::NewPipeline;
+pub use usage::{Asked, Told};
 
 const MIGRATIONS: &[Migration] = &[
     Migration { version: 1, sql: include_str!("../migrations/platform_1.sql") },
+    Migration { version: 3, sql: include_str!("../migrations/platform_3.sql") },
     Migration { version: 4, sql: include_str!("../migrations/platform_4.sql") },
     Migration { version: 6, sql: include_str!("../migrations/platform_6.sql") },
 ];
@@ -29,6 +34,7 @@ const MIGRATIONS: &[Migration] = &[
 #[derive(Clone, Debug)]
 pub struct Store {
     database: Database,
+    outbox: Outbox,
 }
 
 /// Why something is not stored.
@@ -82,7 +88,13 @@ impl Store {
     pub async fn open(database: Database) -> Result<Store> {
         database.migrate("platform", MIGRATIONS).await?;
         database.execute(INSTALL, &[(&uuid_v7()).into()]).await?;
-        Ok(Store { database })
+        Ok(Store { database, outbox: Outbox::default() })
+    }
+
+    /// The same with another place where changes leave word of themselves.
+    #[must_use]
+    pub fn with_outbox(self, outbox: Outbox) -> Store {
+        Store { outbox, ..self }
     }
 
     /// Whether the database answers now.

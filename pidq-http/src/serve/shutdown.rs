@@ -6,6 +6,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
 /// A word to stop that may come, once or twice.
+#[derive(Clone)]
 pub struct Shutdown(watch::Receiver<usize>);
 
 /// Tells a server to stop.

@@ -6,7 +6,9 @@ use pidq_http::uuid_v7;
 use serde_json::{Map, Value};
 
 use super::jobs::{self, JobKind};
+use super::usage::{self, Amount};
 use super::{Result, Store, StoreError, partitions, structure};
+use crate::events;
 use crate::records::{Document, Status};
 
 /// A document to be stored.
@@ -174,7 +176,10 @@ impl Store {
         tx.execute(INSERT, &arguments).await?;
         tx.execute(INSERT_CONTENT, &[id.into(), 1.into(), new.content.into()]).await?;
         jobs::add(&mut tx, JobKind::Read, new.pipeline_id, Some((id, 1)), now).await?;
-        tx.commit().await
+        let amount = Amount { documents: 1, bytes: new.content.len() as i64, ..Amount::default() };
+        usage::count(&mut tx, new.pipeline_id, amount).await?;
+        self.outbox.tell_of(&mut tx, events::DOCUMENT_QUEUED, id, None).await?;
+        self.outbox.commit(tx).await
     }
 
     /// The document of an id, in its pipeline.
@@ -255,8 +260,12 @@ impl Store {
         }
         if let Some(label) = change.classification {
             tx.execute(RELABEL_CHUNKS, &[(&document.id).into(), label.into()]).await?;
+            if label != document.classification {
+                let previous = Some(document.classification.as_str());
+                self.outbox.tell_of(&mut tx, events::DOCUMENT_RECLASSIFIED, &document.id, previous).await?;
+            }
         }
-        tx.commit().await?;
+        self.outbox.commit(tx).await?;
         Ok(())
     }
 
@@ -272,7 +281,8 @@ impl Store {
         }
         let what = Some((document.id.as_str(), document.revision));
         jobs::add(&mut tx, JobKind::Read, &document.pipeline_id, what, now).await?;
-        tx.commit().await?;
+        self.outbox.tell_of(&mut tx, events::DOCUMENT_QUEUED, &document.id, None).await?;
+        self.outbox.commit(tx).await?;
         Ok(())
     }
 
@@ -303,7 +313,10 @@ impl Store {
         tx.execute(DELETE_PASSED, &[(&document.id).into(), revision.into()]).await?;
         tx.execute(INSERT_CONTENT, &[(&document.id).into(), revision.into(), new.content.into()]).await?;
         jobs::add(&mut tx, JobKind::Read, &document.pipeline_id, Some((&document.id, revision)), now).await?;
-        tx.commit().await?;
+        let amount = Amount { documents: 1, bytes: new.content.len() as i64, ..Amount::default() };
+        usage::count(&mut tx, &document.pipeline_id, amount).await?;
+        self.outbox.tell_of(&mut tx, events::DOCUMENT_QUEUED, &document.id, None).await?;
+        self.outbox.commit(tx).await?;
         Ok(())
     }
 
@@ -315,7 +328,8 @@ impl Store {
         let mut tx = self.database.begin().await?;
         if tx.execute(CANCEL, &[(&document.id).into(), Moment::now().0.into()]).await? > 0 {
             tx.execute(DELETE_JOBS, &[(&document.id).into()]).await?;
-            tx.commit().await?;
+            self.outbox.tell_of(&mut tx, events::DOCUMENT_CANCELLED, &document.id, None).await?;
+            self.outbox.commit(tx).await?;
         }
         Ok(())
     }
@@ -339,10 +353,11 @@ impl Store {
             return Ok(false);
         }
         partitions::changed(&mut tx, id).await?;
+        self.outbox.tell_of(&mut tx, events::DOCUMENT_DELETED, id, None).await?;
         for statement in [DELETE_CHUNKS, DELETE_CONTENTS, DELETE_JOBS, DELETE] {
             tx.execute(statement, &[id.into()]).await?;
         }
-        tx.commit().await?;
+        self.outbox.commit(tx).await?;
         Ok(true)
     }
 }

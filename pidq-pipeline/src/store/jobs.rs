@@ -10,6 +10,7 @@ use pidq_http::database::{Arg, DatabaseError, Kind, Transaction};
 use pidq_http::uuid_v7;
 
 use super::{Result, Store, StoreError, chunks, partitions, text};
+use crate::events;
 use crate::records::{Chunk, Progress, Status};
 
 /// What is to be done.
@@ -77,6 +78,7 @@ const DONE: &str = "delete from jobs where id = $1 and holder = $2";
 const LATER: &str = "update jobs set holder = null, held_until = null, run_at = $3 where id = $1 and holder = $2";
 const WAIT: &str = "update jobs set holder = null, held_until = null, run_at = $3, attempts = attempts - 1
   where id = $1 and holder = $2";
+const STATUS: &str = "select status from documents where id = $1";
 const HELD: &str = "select 1 from jobs where id = $1 and holder = $2 and held_until >= $3";
 const PROGRESS: &str = "update documents set status = $2, attempts = $3, progress = $4, updated_at = $5
   where id = $1 and status not in ('deleting', 'cancelled')";
@@ -152,11 +154,20 @@ impl Store {
     /// If the database does not answer.
     pub async fn report(&self, job: &Job, status: Status, progress: &Progress) -> Result<bool> {
         let mut tx = self.database.begin().await?;
+        let before = status_of(&mut tx, job).await?;
         let wanted = is_held(&mut tx, job).await? && set_progress(&mut tx, job, status, progress).await?;
+        if wanted && before.as_deref() != Some(status.word()) {
+            self.tell_of_job(&mut tx, events::DOCUMENT_STAGE, job).await?;
+        }
         if wanted {
-            tx.commit().await?;
+            self.outbox.commit(tx).await?;
         }
         Ok(wanted)
+    }
+
+    async fn tell_of_job(&self, tx: &mut Transaction, kind: &'static events::Kind, job: &Job) -> Result<()> {
+        let document = job.document_id.as_deref().unwrap_or_default();
+        Ok(self.outbox.tell_of(tx, kind, document, None).await?)
     }
 
     /// Ends a job whose document failed for good, or tries again at a moment.
@@ -169,12 +180,15 @@ impl Store {
         if !is_held(&mut tx, job).await? {
             return Ok(false);
         }
-        set_progress(&mut tx, job, status, progress).await?;
+        if set_progress(&mut tx, job, status, progress).await? {
+            let kind = if again_at.is_some() { events::DOCUMENT_QUEUED } else { events::DOCUMENT_FAILED };
+            self.tell_of_job(&mut tx, kind, job).await?;
+        }
         match again_at {
             Some(moment) => tx.execute(LATER, &[(&job.id).into(), (&job.holder).into(), moment.into()]).await?,
             None => tx.execute(DONE, &[(&job.id).into(), (&job.holder).into()]).await?,
         };
-        tx.commit().await?;
+        self.outbox.commit(tx).await?;
         Ok(true)
     }
 
@@ -187,9 +201,11 @@ impl Store {
         if !is_held(&mut tx, job).await? {
             return Ok(false);
         }
-        set_progress(&mut tx, job, Status::Queued, progress).await?;
+        if set_progress(&mut tx, job, Status::Queued, progress).await? {
+            self.tell_of_job(&mut tx, events::DOCUMENT_QUEUED, job).await?;
+        }
         tx.execute(WAIT, &[(&job.id).into(), (&job.holder).into(), until.into()]).await?;
-        tx.commit().await?;
+        self.outbox.commit(tx).await?;
         Ok(true)
     }
 
@@ -233,9 +249,14 @@ impl Store {
         chunks::insert(&mut tx, &home, &read.chunks).await?;
         partitions::changed(&mut tx, document).await?;
         tx.execute(DONE, &[(&job.id).into(), (&job.holder).into()]).await?;
-        tx.commit().await?;
+        self.tell_of_job(&mut tx, events::DOCUMENT_READY, job).await?;
+        self.outbox.commit(tx).await?;
         Ok(true)
     }
+}
+
+async fn status_of(tx: &mut Transaction, job: &Job) -> Result<Option<String>> {
+    Ok(tx.row::<(String,)>(STATUS, &[job.document_id.as_deref().into()]).await?.map(|row| row.0))
 }
 
 async fn is_held(tx: &mut Transaction, job: &Job) -> Result<bool> {

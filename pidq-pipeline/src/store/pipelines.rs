@@ -1,11 +1,14 @@
 //! Pipelines in the database.
 
 use pidq_http::auth::Moment;
+use pidq_http::database::Transaction;
 use pidq_http::uuid_v7;
 use serde_json::{Map, Value};
 
 use super::jobs::{self, JobKind};
+use super::outbox::Word;
 use super::{Result, Store, StoreError, structure, text};
+use crate::events::{self, Kind};
 use crate::records::{Counts, Options, Pipeline, PipelineStatus};
 
 /// A pipeline to be made.
@@ -90,7 +93,10 @@ impl Store {
             (&options).into(),
             now.into(),
         ];
-        self.database.execute(INSERT, &arguments).await.map_err(name_taken)?;
+        let mut tx = self.database.begin().await?;
+        tx.execute(INSERT, &arguments).await.map_err(name_taken)?;
+        self.tell_of_pipeline(&mut tx, events::PIPELINE_CREATED, &pipeline).await?;
+        self.outbox.commit(tx).await?;
         Ok(pipeline)
     }
 
@@ -174,10 +180,21 @@ impl Store {
             (&options).into(),
             now.into(),
         ];
-        match self.database.execute(UPDATE, &arguments).await.map_err(name_taken)? {
-            0 => Err(StoreError::Changed),
-            _ => Ok(Pipeline { revision: pipeline.revision + 1, updated_at: now, ..pipeline.clone() }),
+        let mut tx = self.database.begin().await?;
+        if tx.execute(UPDATE, &arguments).await.map_err(name_taken)? == 0 {
+            return Err(StoreError::Changed);
         }
+        let updated = Pipeline { revision: pipeline.revision + 1, updated_at: now, ..pipeline.clone() };
+        self.tell_of_pipeline(&mut tx, events::PIPELINE_UPDATED, &updated).await?;
+        self.outbox.commit(tx).await?;
+        Ok(updated)
+    }
+
+    async fn tell_of_pipeline(&self, tx: &mut Transaction, kind: &'static Kind, pipeline: &Pipeline) -> Result<()> {
+        let status = ("status".into(), pipeline.status.word().into());
+        let details = Map::from_iter([status, ("revision".into(), pipeline.revision.into())]);
+        let word = Word { pipeline: Some(&pipeline.id), details, ..Word::default() };
+        Ok(self.outbox.tell(tx, kind, word).await?)
     }
 
     /// Says that a pipeline goes away, and leaves the job of it.
@@ -204,8 +221,12 @@ impl Store {
             return Ok(false);
         }
         tx.execute(DELETE_JOBS, &[id.into()]).await?;
-        tx.execute(DELETE, &[id.into()]).await?;
-        tx.commit().await?;
+        if tx.execute(DELETE, &[id.into()]).await? > 0 {
+            let details = Map::from_iter([("status".into(), "deleted".into())]);
+            let word = Word { pipeline: Some(id), details, ..Word::default() };
+            self.outbox.tell(&mut tx, events::PIPELINE_DELETED, word).await?;
+        }
+        self.outbox.commit(tx).await?;
         Ok(true)
     }
 }

@@ -16,6 +16,7 @@ mod egress;
 mod embedding;
 mod encrypted;
 mod eval;
+mod events;
 mod extract;
 mod honest;
 mod indexes;

@@ -1,0 +1,223 @@
+//! Events in the database: written with the change that they tell of, and told when that is sure.
+//!
+//! Transactions end in another order than they begin, so a number that a transaction takes may become visible after a
+//! later one, and whoever asks for "all behind 7" would miss it. So events get their place afterwards, by whoever
+//! holds the counter: what is visible of places is always all up to the last.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use pidq_http::auth::Moment;
+use pidq_http::database::{DatabaseError, Transaction};
+use pidq_http::uuid_v7;
+use serde_json::{Map, Value};
+use tokio::sync::Notify;
+
+use super::{Result, Store, StoreError, structure};
+use crate::events::{self, Event, Kind};
+
+/// Where changes leave word of themselves.
+#[derive(Clone, Debug, Default)]
+pub struct Outbox {
+    bell: Arc<Notify>,
+    /// The moment of the last event of this process.
+    last: Arc<AtomicI64>,
+    with_names: bool,
+}
+
+/// What a change tells.
+#[derive(Default)]
+pub(super) struct Word<'a> {
+    pub pipeline: Option<&'a str>,
+    pub document: Option<&'a str>,
+    pub label: Option<&'a str>,
+    pub previous: Option<&'a str>,
+    pub details: Map<String, Value>,
+}
+
+type Row = (String, i64, String, Option<String>, Option<String>, Option<String>, Option<String>, String, i64);
+
+const INSERT: &str =
+    "insert into events (id, kind, pipeline_id, document_id, classification, previous, details, happened_at)
+  values ($1, $2, $3, $4, $5, $6, $7, $8)";
+const DOCUMENT: &str = "select pipeline_id, classification, revision, status, filename from documents where id = $1";
+const WAITING: &str = "select id from events where position is null limit 1";
+/// Changes nothing, and holds the counter until the transaction is over.
+const HOLD: &str = "update counters set value = value where name = 'events'";
+const PLACE: &str = "update events set position = placed.place from (
+    select id as placed_id, (select value from counters where name = 'events')
+      + row_number() over (order by happened_at, id) as place
+    from events where position is null order by happened_at, id limit $1
+  ) as placed where events.id = placed.placed_id";
+const COUNT: &str = "update counters set value = value + $1 where name = 'events'";
+const LAST: &str = "select value from counters where name = 'events'";
+const AFTER: &str =
+    "select id, position, kind, pipeline_id, document_id, classification, previous, details, happened_at
+  from events where position > $1 order by position limit $2";
+const POSITION: &str = "select coalesce(position, 0) from events where id = $1";
+const FORGET: &str = "delete from events where id in (
+    select id from events where happened_at < $1 and position is not null
+    and not exists (select 1 from deliveries where event_id = events.id) order by happened_at limit $2)";
+const FIRST_LICENCE: &str =
+    "insert into installation (name, value) values ('licence', $1) on conflict (name) do nothing";
+const OTHER_LICENCE: &str = "update installation set value = $1 where name = 'licence' and value <> $1";
+
+impl Outbox {
+    /// With or without the names of files, which may tell what is in them.
+    pub fn new(with_names: bool) -> Outbox {
+        Outbox { with_names, ..Outbox::default() }
+    }
+
+    /// Waits until something was written.
+    pub async fn heard(&self) {
+        self.bell.notified().await;
+    }
+
+    /// Writes an event in the transaction of its change.
+    pub(super) async fn tell(
+        &self,
+        tx: &mut Transaction,
+        kind: &'static Kind,
+        word: Word<'_>,
+    ) -> std::result::Result<(), DatabaseError> {
+        let (id, details) = (uuid_v7(), Value::Object(word.details).to_string());
+        let arguments = [
+            (&id).into(),
+            kind.name.into(),
+            word.pipeline.into(),
+            word.document.into(),
+            word.label.into(),
+            word.previous.into(),
+            (&details).into(),
+            self.moment().into(),
+        ];
+        tx.execute(INSERT, &arguments).await.map(drop)
+    }
+
+    /// Now, and never twice the same: what one process tells is in its order.
+    fn moment(&self) -> i64 {
+        let now = Moment::now().0;
+        let next = |last: i64| now.max(last + 1);
+        // `Relaxed`: nothing but the number itself is shared.
+        let last = self.last.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |last| Some(next(last)));
+        next(last.unwrap_or(0))
+    }
+
+    /// Writes what happened to a document, as it is now. `previous` is its label before, if it got another one.
+    pub(super) async fn tell_of(
+        &self,
+        tx: &mut Transaction,
+        kind: &'static Kind,
+        document: &str,
+        previous: Option<&str>,
+    ) -> std::result::Result<(), DatabaseError> {
+        type Row = (String, String, i64, String, String);
+        let Some((pipeline, label, revision, status, filename)) = tx.row::<Row>(DOCUMENT, &[document.into()]).await?
+        else {
+            return Ok(());
+        };
+        let mut details = Map::from_iter([("status".into(), status.into()), ("revision".into(), revision.into())]);
+        if self.with_names {
+            details.insert("filename".into(), filename.into());
+        }
+        let (pipeline, document, label) = (Some(&*pipeline), Some(document), Some(&*label));
+        self.tell(tx, kind, Word { pipeline, document, label, previous, details }).await
+    }
+
+    /// Makes the changes last, and tells that there is something to tell.
+    pub(super) async fn commit(&self, tx: Transaction) -> std::result::Result<(), DatabaseError> {
+        tx.commit().await?;
+        self.bell.notify_one();
+        Ok(())
+    }
+}
+
+impl Store {
+    /// Where changes leave word of themselves.
+    pub fn outbox(&self) -> &Outbox {
+        &self.outbox
+    }
+
+    /// Gives places to events that have none, at most so many. Says to how many.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn place_events(&self, most: usize) -> Result<usize> {
+        if self.database.row::<(String,)>(WAITING, &[]).await?.is_none() {
+            return Ok(0);
+        }
+        let mut tx = self.database.begin().await?;
+        tx.execute(HOLD, &[]).await?;
+        let placed = tx.execute(PLACE, &[(most as i64).into()]).await?;
+        tx.execute(COUNT, &[(placed as i64).into()]).await?;
+        tx.commit().await?;
+        Ok(placed as usize)
+    }
+
+    /// The last place that was given.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn last_position(&self) -> Result<i64> {
+        Ok(self.database.row::<(i64,)>(LAST, &[]).await?.map_or(0, |row| row.0))
+    }
+
+    /// Events behind a position, in their order.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn events_after(&self, position: i64, most: usize) -> Result<Vec<Event>> {
+        let rows = self.database.rows::<Row>(AFTER, &[position.into(), (most as i64).into()]).await?;
+        rows.into_iter().map(event).collect()
+    }
+
+    /// The place of an event; none if it is forgotten.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn position_of_event(&self, id: &str) -> Result<Option<i64>> {
+        Ok(self.database.row::<(i64,)>(POSITION, &[id.into()]).await?.map(|row| row.0))
+    }
+
+    /// Forgets events before a moment that nobody waits for, at most so many. Says how many.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn forget_events(&self, before: i64, most: usize) -> Result<usize> {
+        Ok(self.database.execute(FORGET, &[before.into(), (most as i64).into()]).await? as usize)
+    }
+
+    /// Tells of a licence that is in another state than it was.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn note_licence(&self, state: &str) -> Result<()> {
+        let mut tx = self.database.begin().await?;
+        let is_first = tx.execute(FIRST_LICENCE, &[state.into()]).await? > 0;
+        if is_first {
+            return Ok(tx.commit().await?);
+        }
+        if tx.execute(OTHER_LICENCE, &[state.into()]).await? == 0 {
+            return Ok(());
+        }
+        let details = Map::from_iter([("status".into(), state.into())]);
+        self.outbox.tell(&mut tx, events::LICENSE_CHANGED, Word { details, ..Word::default() }).await?;
+        self.outbox.commit(tx).await?;
+        Ok(())
+    }
+}
+
+fn event(row: Row) -> Result<Event> {
+    let kind = events::find(&row.2).ok_or_else(|| StoreError::Damaged(format!("event {}", row.2)))?;
+    Ok(Event {
+        details: structure("details", &row.7)?,
+        id: row.0,
+        position: row.1,
+        kind,
+        pipeline_id: row.3,
+        document_id: row.4,
+        classification: row.5,
+        previous: row.6,
+        happened_at: row.8,
+    })
+}
