@@ -23,9 +23,8 @@ use crate::arena::Arena;
 use crate::error::{Code, Error, Result};
 use crate::graph::Graph;
 use crate::graph::config::TopologyConfig;
-use crate::graph::meet::Room;
 use crate::graph::plant::Plant;
-use crate::graph::walk::Space;
+use crate::graph::spare::{Borrowed, Tools};
 use crate::limits::Limits;
 use crate::value::{Keys, Value};
 
@@ -53,10 +52,8 @@ pub struct Cx<'a> {
     document: &'a Arena,
     /// The drawing that functions of the graph ask, once one of them was called.
     plant: Option<Plant<'a>>,
-    /// Kept between walks.
-    pub(crate) space: Space,
-    /// Kept between searches for routes.
-    pub(crate) room: Room,
+    /// What walks need, between them.
+    tools: Option<Borrowed<'a>>,
     params: &'a Arena,
     root: Value<'a>,
     scratch: &'a Scratch,
@@ -105,8 +102,7 @@ impl<'a> Cx<'a> {
             graph,
             document,
             plant: None,
-            space: Space::default(),
-            room: Room::default(),
+            tools: None,
             params,
             root: Value::stored(document, document.root()),
             scratch,
@@ -149,6 +145,14 @@ impl<'a> Cx<'a> {
         let none = || Error::new(Code::NoGraph, "no graph in the document");
         let help = "a graph has a list `nodes`, at the top or in `pid_graph`; other names stand in `metadata.topology`";
         self.plant.clone().ok_or_else(|| none().with_help(help))
+    }
+
+    /// Does something with what walks need. A walk inside of it, for a condition, gets tools of its own.
+    pub(crate) fn with_tools<T>(&mut self, walk: impl FnOnce(&mut Self, &mut Tools) -> T) -> T {
+        let mut tools = self.tools.take().unwrap_or_else(|| self.graph.spare().borrow());
+        let result = walk(self, &mut tools);
+        self.tools = Some(tools);
+        result
     }
 
     /// Evaluates a part of the query on another drawing.

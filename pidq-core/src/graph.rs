@@ -13,11 +13,12 @@ pub(crate) mod parts;
 pub(crate) mod pattern;
 pub(crate) mod plant;
 pub(crate) mod routes;
+pub(crate) mod spare;
 pub(crate) mod topology;
 pub mod vocabulary;
 pub(crate) mod walk;
 
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 use crate::arena::{Arena, ContainerId, load};
 use crate::error::Result;
@@ -28,7 +29,8 @@ use column::Column;
 use columns::Columns;
 use config::TopologyConfig;
 use lent::Field;
-use plant::{Place, Plant};
+use plant::{Network, Place, Plant};
+use spare::Spare;
 use topology::Topology;
 
 /// A document: immutable, shared between threads freely, dropped without recursion.
@@ -39,7 +41,8 @@ pub struct Graph {
     /// Only where it is not the usual one.
     config: Option<Box<TopologyConfig>>,
     /// Made at the first question about nodes and edges: plain JSON pays nothing for it.
-    topology: OnceLock<Arc<Topology>>,
+    topology: OnceLock<Topology>,
+    spare: Spare,
 }
 
 impl Graph {
@@ -57,7 +60,8 @@ impl Graph {
     /// As [`Graph::from_json`].
     pub fn from_json_within(json: impl Into<Vec<u8>>, max_depth: usize) -> Result<Graph> {
         let arena = load::load(json.into(), max_depth)?;
-        Ok(Graph { arena, columns: OnceLock::new(), config: None, topology: OnceLock::new() })
+        let (columns, topology) = (OnceLock::new(), OnceLock::new());
+        Ok(Graph { arena, columns, config: None, topology, spare: Spare::default() })
     }
 
     /// The same document, read with other names for its fields and other words for its classes. What the document says
@@ -102,7 +106,7 @@ impl Graph {
     /// Bytes of memory kept, without the document itself. Grows while queries run: fields that they read of long
     /// lists are kept side by side, up to as many bytes as were kept before.
     pub fn size(&self) -> usize {
-        self.arena.size() + self.columns.get().map_or(0, Columns::size)
+        self.arena.size() + self.columns.get().map_or(0, Columns::size) + self.spare.size()
     }
 
     /// A field of the items of a list, side by side, if it is as regular as that.
@@ -122,8 +126,13 @@ impl Graph {
     /// Its nodes and edges; nothing where it has none.
     pub(crate) fn plant(&self) -> Option<Plant<'_>> {
         let place = Place::find(self.root(), self.config())?;
-        let topology = self.topology.get_or_init(|| Arc::new(place.topology(self.config())));
-        Some(place.with(topology.clone()))
+        let topology = self.topology.get_or_init(|| place.topology(self.config()));
+        Some(place.with(Network::Shared(topology)))
+    }
+
+    /// What walks need that is kept between them.
+    pub(crate) fn spare(&self) -> &Spare {
+        &self.spare
     }
 
     pub(crate) fn config(&self) -> &TopologyConfig {

@@ -1,6 +1,7 @@
 //! Walks through the flow of a drawing, beside libraries for graphs and beside a plain walk over ready-made tables.
 //!
-//! Everyone has the network ready, and answers with numbers: what a walk finds is counted, not written.
+//! Everyone has the network ready, and answers with numbers: what a walk finds is counted, not written. Whoever finds
+//! parts lists their nodes, as `components()` does, and counts the lists; only petgraph counts weak parts without them.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -74,13 +75,13 @@ const WALKS: [Walk; 6] = [
     Walk {
         name: "weak parts",
         query: "components() | size()",
-        limit: |network| vec![network.weak_parts()],
+        limit: |network| vec![network.weak_parts().list()],
         petgraph: |network| vec![connected_components(&network.undirected) as i64],
     },
     Walk {
         name: "strong parts",
         query: "components({strong: true}) | size()",
-        limit: |network| vec![strong_parts(&network.out)],
+        limit: |network| vec![strong_parts(&network.out).list()],
         petgraph: |network| vec![tarjan_scc(&network.directed).len() as i64],
     },
     Walk {
@@ -250,17 +251,47 @@ impl Network {
         Ok(Self { out, both, arcs, directed, undirected, begin, name, space, other })
     }
 
-    fn weak_parts(&self) -> i64 {
+    fn weak_parts(&self) -> Parts {
         let mut parent: Vec<u32> = (0..self.out.len() as u32).collect();
-        let mut parts = parent.len() as i64;
         for [from, to] in &self.arcs {
             let (a, b) = (root(&mut parent, *from), root(&mut parent, *to));
-            if a != b {
-                parent[a as usize] = b;
-                parts -= 1;
-            }
+            parent[a.max(b) as usize] = a.min(b);
         }
-        parts
+        let mut count = 0;
+        for node in 0..parent.len() {
+            let up = parent[node] as usize;
+            count += u32::from(up == node);
+            parent[node] = if up == node { count - 1 } else { parent[up] };
+        }
+        Parts { of: parent, count: count as usize }
+    }
+}
+
+/// By node the number of its part.
+struct Parts {
+    of: Vec<u32>,
+    count: usize,
+}
+
+impl Parts {
+    /// Lists the nodes of each part, and counts the lists.
+    fn list(&self) -> i64 {
+        let mut next = vec![0; self.count + 1];
+        self.of.iter().for_each(|part| next[*part as usize + 1] += 1);
+        for part in 0..self.count {
+            next[part + 1] += next[part];
+        }
+        let mut members = vec![0; self.of.len()];
+        for (node, part) in (0..).zip(&self.of) {
+            members[next[*part as usize] as usize] = node;
+            next[*part as usize] += 1;
+        }
+        let mut start = 0;
+        let lists: Vec<&[u32]> = next[..self.count]
+            .iter()
+            .map(|end| &members[std::mem::replace(&mut start, *end as usize)..*end as usize])
+            .collect();
+        std::hint::black_box(&lists).len() as i64
     }
 }
 
@@ -381,11 +412,12 @@ fn route(table: &Table, spaces: [&mut Space; 2], from: u32, to: u32) -> i64 {
 }
 
 /// Tarjan 1972, without recursion.
-fn strong_parts(table: &Table) -> i64 {
+fn strong_parts(table: &Table) -> Parts {
     let count = table.len();
     let mut index = vec![0_u32; count];
     let mut low = vec![0_u32; count];
     let mut is_open = vec![false; count];
+    let mut of = vec![0_u32; count];
     let (mut open, mut way, mut next, mut parts) = (Vec::new(), Vec::new(), 1, 0);
     for start in 0..count as u32 {
         if index[start as usize] != 0 {
@@ -414,6 +446,7 @@ fn strong_parts(table: &Table) -> i64 {
                 parts += 1;
                 while let Some(member) = open.pop() {
                     is_open[member as usize] = false;
+                    of[member as usize] = parts - 1;
                     if member == node {
                         break;
                     }
@@ -424,7 +457,7 @@ fn strong_parts(table: &Table) -> i64 {
             }
         }
     }
-    parts
+    Parts { of, count: parts as usize }
 }
 
 /// Nodes within a few hops, the first one included.

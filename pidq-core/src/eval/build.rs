@@ -40,16 +40,54 @@ impl<'a> Cx<'a> {
 
     /// Some items of a stored list, by their places.
     pub(crate) fn rows(&self, arena: &'a Arena, base: ContainerId, rows: &[u32]) -> Result<Value<'a>> {
+        if let Some(part) = neighbours(arena, base, rows) {
+            return Ok(part);
+        }
         let rows = self.scratch.slice(rows).ok_or_else(|| self.out_of_memory())?;
-        self.rows_of(arena, base, rows)
+        self.rows_in_scratch(arena, base, rows)
     }
 
     /// The same, by places that lie in the scratch already.
     pub(crate) fn rows_of(&self, arena: &'a Arena, base: ContainerId, rows: &'a [u32]) -> Result<Value<'a>> {
+        match neighbours(arena, base, rows) {
+            Some(part) => Ok(part),
+            None => self.rows_in_scratch(arena, base, rows),
+        }
+    }
+
+    fn rows_in_scratch(&self, arena: &'a Arena, base: ContainerId, rows: &'a [u32]) -> Result<Value<'a>> {
         let is_compact = rows.len() >= WORTH_IT && std::ptr::eq(arena, self.document) && self.graph.is_compact(base);
         let rows = Rows { arena, base, rows, is_compact };
         let rows = self.scratch.one(rows).ok_or_else(|| self.out_of_memory())?;
         Ok(Value::Array(Array(Items::Rows(rows))))
+    }
+
+    /// A list of lists of items of one stored list, by their places, which lie in the scratch already.
+    pub(crate) fn lists_of_rows(
+        &self,
+        arena: &'a Arena,
+        base: ContainerId,
+        mut parts: impl ExactSizeIterator<Item = &'a [u32]>,
+    ) -> Result<Value<'a>> {
+        let mut failed = None;
+        let lists = self.scratch.slice_by(parts.len(), |_| {
+            let rows = parts.next().unwrap_or_default();
+            neighbours(arena, base, rows).unwrap_or_else(|| {
+                self.rows_in_scratch(arena, base, rows).unwrap_or_else(|error| {
+                    failed = Some(error);
+                    Value::Undefined
+                })
+            })
+        });
+        match (failed, lists) {
+            (None, Some(lists)) => self.array_of(lists),
+            (failed, _) => Err(failed.unwrap_or_else(|| self.out_of_memory())),
+        }
+    }
+
+    /// Room for so many places in the scratch.
+    pub(crate) fn places(&self, count: usize) -> Result<&'a mut [u32]> {
+        self.scratch.slots(count, 0).ok_or_else(|| self.out_of_memory())
     }
 
     /// Some items of a stored list, each by its place in the new one.
@@ -362,6 +400,13 @@ impl<'a> Cx<'a> {
         }
         crate::value::compare::is_equal(a, b, |units| self.spend(units))
     }
+}
+
+/// A few places that follow each other: they need no list of places. Longer ones get one, which columns are read for.
+fn neighbours<'a>(arena: &'a Arena, base: ContainerId, rows: &[u32]) -> Option<Value<'a>> {
+    let first = *rows.first()?;
+    let follow = rows.len() < WORTH_IT && rows.windows(2).all(|pair| pair[0] + 1 == pair[1]);
+    follow.then_some(Value::Array(Array(Items::Part(Part { arena, base, first, len: rows.len() as u32 }))))
 }
 
 /// Adds the path of the item that a part of the query failed on.

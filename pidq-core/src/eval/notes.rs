@@ -17,7 +17,7 @@ const SIZE: usize = 128;
 /// Something that a call did.
 #[derive(Clone, Copy)]
 enum Note<'a> {
-    /// An edge was followed whose direction nobody knows: its number, and its id.
+    /// An edge was followed whose direction nobody knows: its number, and its id where it may have to be shown.
     Assumed(u32, Value<'a>),
     /// A list was cut after so many of something.
     Cut(usize, &'static str),
@@ -57,10 +57,22 @@ impl Notes<'_> {
 }
 
 impl<'a> Cx<'a> {
-    /// Notes for the running call an edge that it followed in a direction that the drawing does not say. The last thing
-    /// that a function does before its result: a call inside it would take the note for its own.
-    pub(crate) fn assumed(&mut self, edge: u32, id: Value<'a>) -> Result<()> {
-        self.note_open(Note::Assumed(edge, id))
+    /// Notes for the running call the edges that it followed in a direction that the drawing does not say. The last thing
+    /// that a function does before its result: a call inside it would take the notes for its own.
+    ///
+    /// Only the first one is looked up: the first of all is that of one of the calls, and nothing else is shown.
+    pub(crate) fn assumed(&mut self, edges: impl Iterator<Item = u32>, id: impl Fn(u32) -> Value<'a>) -> Result<()> {
+        let (mut first, mut place) = (u32::MAX, 0);
+        for edge in edges {
+            if edge < first {
+                (first, place) = (edge, self.notes.open.len());
+            }
+            self.note_open(Note::Assumed(edge, Value::Undefined))?;
+        }
+        if let Some(note) = self.notes.open.get_mut(place).filter(|_| first != u32::MAX) {
+            *note = Note::Assumed(first, id(first));
+        }
+        Ok(())
     }
 
     /// Notes for the running call that its list ends before its end.

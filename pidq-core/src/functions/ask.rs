@@ -150,7 +150,7 @@ impl<'a> Ask<'a> {
             return Ok(());
         }
         let assumed = edges.into_iter().filter(|edge| self.plant.topology.is_assumed(*edge));
-        assumed.into_iter().try_for_each(|edge| cx.assumed(edge, self.plant.edge_id(edge)))
+        cx.assumed(assumed, |edge| self.plant.edge_id(edge))
     }
 
     /// Whether a walk has to ask the options `edges`, `avoid` or `until`.

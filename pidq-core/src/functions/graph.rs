@@ -3,7 +3,7 @@
 //! The graph is that of the document wherever a function stands. Walks go breadth first, edges in the order of the
 //! document; nodes and edges in results are the objects of the document, unchanged.
 
-use super::array::filter;
+use super::array::{filter, select};
 use super::ask::{Ask, answer, bad_option, check_rows, edge_list, node_list, node_of, too_many, values};
 use super::string::expect_text;
 use crate::error::{Code, Error, Result};
@@ -13,14 +13,14 @@ use crate::eval::plan::Plan;
 use crate::graph::adjacency::{EdgeId, NONE, NodeId};
 use crate::graph::cycles;
 use crate::graph::meet::{self, Way};
-use crate::graph::parts::{Groups, Unions, strong_parts};
+use crate::graph::parts::{Parts, Unions, strong_parts};
 use crate::graph::pattern::{Match, Pattern, Search};
 use crate::graph::plant::Plant;
 use crate::graph::routes::{self, Route};
 use crate::graph::topology::{Dir, Link, Over, Topology};
 use crate::graph::walk::{self, Pass, Reach, Rules, Step, Walked};
 use crate::pid::{Datum, extract, flow};
-use crate::value::Value;
+use crate::value::{Items, Value};
 
 const WALK: &[&str] = &["dir", "edges", "avoid", "until", "pass", "depth", "limit", "weight"];
 const ROUTES: &[&str] = &["dir", "edges", "avoid", "until", "pass", "depth", "limit", "weight", "onLimit"];
@@ -328,10 +328,9 @@ fn named_ends<'a>(plant: &Plant<'a>, edge: Value<'a>) -> Result<[Option<NodeId>;
 /// A walk from the nodes of a call.
 fn steps<'a>(cx: &mut Cx<'a>, ask: &Ask<'a>, from: &[NodeId], rules: &Rules) -> Result<Vec<Step>> {
     let starts = walk::starts(&ask.plant.topology, rules, from);
-    let mut space = std::mem::take(&mut cx.space);
-    let steps = walk::walk(&ask.plant.topology, &mut space, &starts, rules, &mut ask.guide(cx));
-    cx.space = space;
-    let steps = steps?;
+    let topology = &ask.plant.topology;
+    let steps =
+        cx.with_tools(|cx, tools| walk::walk(topology, &mut tools.space, &starts, rules, &mut ask.guide(cx)))?;
     check_depth(cx, rules, steps.last().map_or(0, |last| last.depth))?;
     Ok(steps)
 }
@@ -361,10 +360,9 @@ fn walked<'a>(cx: &mut Cx<'a>, ask: &Ask<'a>, from: &[NodeId], rules: &Rules) ->
         return Ok(Walked { nodes, assumed, depth: 0 });
     }
     let starts = walk::starts(topology, rules, from);
-    let mut space = std::mem::take(&mut cx.space);
-    let walked = walk::plain_walk(topology, &mut space, &starts, rules, |units| cx.spend(units));
-    cx.space = space;
-    let walked = walked?;
+    let walked = cx.with_tools(|cx, tools| {
+        walk::plain_walk(topology, &mut tools.space, &starts, rules, |units| cx.spend(units))
+    })?;
     check_depth(cx, rules, walked.depth)?;
     Ok(walked)
 }
@@ -535,10 +533,10 @@ fn way_between<'a>(
     let (way, depth) = match ask.asks() || !walk::is_plain(topology, rules) {
         true => walk_to(cx, ask, &starts, |node| wanted.contains(&node), rules)?,
         false => {
-            let mut room = std::mem::take(&mut cx.room);
-            let search = meet::meet(topology, &mut room, &starts, &targets, rules, |units| cx.spend(units));
-            cx.room = room;
-            search.map(|search| (search.way, search.depth))?
+            let search = cx.with_tools(|cx, tools| {
+                meet::meet(topology, &mut tools.room, &starts, &targets, rules, |units| cx.spend(units))
+            })?;
+            (search.way, search.depth)
         }
     };
     if way.is_none() {
@@ -555,10 +553,10 @@ fn walk_to<'a>(
     is_wanted: impl Fn(NodeId) -> bool,
     rules: &Rules,
 ) -> Result<(Option<Way>, u32)> {
-    let mut space = std::mem::take(&mut cx.space);
-    let found = walk::walk_until(&ask.plant.topology, &mut space, starts, rules, &mut ask.guide(cx), is_wanted);
-    cx.space = space;
-    let (steps, end) = found?;
+    let topology = &ask.plant.topology;
+    let (steps, end) = cx.with_tools(|cx, tools| {
+        walk::walk_until(topology, &mut tools.space, starts, rules, &mut ask.guide(cx), is_wanted)
+    })?;
     let way = end.map(|end| walk::way_to(&steps, end)).map(|way| Way {
         nodes: way.iter().map(|step| step.node).collect(),
         edges: way.iter().skip(1).map(|step| step.via).collect(),
@@ -705,69 +703,107 @@ fn components<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result
     let ask = Ask::new(cx, input, args)?;
     let strong = ask.flag(cx, "strong")?;
     let zones = !matches!(ask.option_value(cx, "zones")?, Value::Bool(false));
-    let kept = kept_nodes(cx, &ask)?;
-    let (names, circular) =
-        if strong { strong_names(cx, &ask, &kept)? } else { (joined_names(cx, &ask, &kept, zones)?, Vec::new()) };
-    let names: Vec<Option<u32>> = names.into_iter().zip(&kept).map(|(name, kept)| kept.then_some(name)).collect();
-    let mut parts: Vec<Option<u32>> = vec![None; names.len()];
-    // A part may be named by a node that is not kept: the first that is counts.
-    let mut renamed = names;
-    for (node, name) in renamed.iter_mut().enumerate() {
-        *name = name.map(|name| *parts[name as usize].get_or_insert(node as u32));
-    }
-    let base = cx.mark();
-    for part in Groups::new(&renamed).iter() {
-        let part = node_list(cx, &ask.plant, part)?;
-        cx.push(part)?;
-    }
+    let kept = Kept::new(cx, &ask)?;
+    let (parts, circular) =
+        if strong { strong_components(cx, &ask, &kept)? } else { (joined(cx, &ask, &kept, zones)?, Vec::new()) };
+    let list = part_list(cx, &ask.plant, &parts)?;
     let along = Rules { over: Over::Flow, dir: Dir::Down, pass: Pass::Zone, depth: 0 };
     ask.tell_assumed(cx, &along, circular)?;
-    cx.list(base)
+    Ok(list)
 }
 
-/// The nodes that the option `nodes` keeps.
-fn kept_nodes<'a>(cx: &mut Cx<'a>, ask: &Ask<'a>) -> Result<Vec<bool>> {
-    let count = ask.plant.topology.node_count();
-    let Some(condition) = ask.option("nodes") else { return Ok(vec![true; count]) };
-    let mut kept = Vec::with_capacity(count);
-    for node in 0..count as u32 {
-        cx.spend(1)?;
-        kept.push(cx.eval(condition, ask.plant.node(node))?.is_truthy());
-    }
-    Ok(kept)
-}
-
-/// By node: the smallest node that is joined to it, by the option `edges` or by what flows and by ports.
-fn joined_names<'a>(cx: &mut Cx<'a>, ask: &Ask<'a>, kept: &[bool], zones: bool) -> Result<Vec<u32>> {
-    let topology = &ask.plant.topology;
-    let condition = ask.option("edges");
-    let mut unions = Unions::new(kept.len());
-    cx.spend((topology.edge_count() + kept.len()) as u64)?;
-    for edge in 0..topology.edge_count() as u32 {
-        let [from, to] = topology.ends[edge as usize];
-        if !topology.is_whole(edge) || !kept[from as usize] || !kept[to as usize] {
-            continue;
+/// The nodes of each part as a list of lists.
+fn part_list<'a>(cx: &mut Cx<'a>, plant: &Plant<'a>, parts: &Parts) -> Result<Value<'a>> {
+    let members = cx.places(parts.of().len())?;
+    let ends = parts.list(members);
+    let members: &'a [NodeId] = members;
+    cx.spend(ends.last().map_or(0, |end| u64::from(*end)))?;
+    let mut start = 0;
+    let parts = ends.iter().map(|end| &members[std::mem::replace(&mut start, *end as usize)..*end as usize]);
+    match plant.nodes.0 {
+        Items::Stored(arena, base) => cx.lists_of_rows(arena, base, parts),
+        _ => {
+            let base = cx.mark();
+            for part in parts {
+                let part = select(cx, plant.nodes, part)?;
+                cx.push(part)?;
+            }
+            cx.list(base)
         }
-        let joins = match condition {
-            Some(condition) => cx.eval(condition, ask.plant.edge(edge))?.is_truthy(),
-            None => topology.links[edge as usize].has(Link::FLOW),
-        };
-        if joins {
+    }
+}
+
+/// The nodes that the option `nodes` keeps: all where it is not given.
+struct Kept(Option<Vec<bool>>);
+
+impl Kept {
+    fn new<'a>(cx: &mut Cx<'a>, ask: &Ask<'a>) -> Result<Kept> {
+        let Some(condition) = ask.option("nodes") else { return Ok(Kept(None)) };
+        let count = ask.plant.topology.node_count();
+        let mut kept = Vec::with_capacity(count);
+        for node in 0..count as u32 {
+            cx.spend(1)?;
+            kept.push(cx.eval(condition, ask.plant.node(node))?.is_truthy());
+        }
+        Ok(Kept(Some(kept)))
+    }
+
+    fn has(&self, node: NodeId) -> bool {
+        self.0.as_ref().is_none_or(|kept| kept[node as usize])
+    }
+
+    /// The parts of the nodes that are kept, by the names of the parts of all.
+    fn parts(&self, names: impl Iterator<Item = u32>) -> Parts {
+        let of_kept = names.zip(0..).map(|(name, node)| if self.has(node) { name } else { NONE });
+        Parts::named(of_kept.collect())
+    }
+}
+
+/// Nodes that are joined by the option `edges`, or by what flows and by ports.
+fn joined<'a>(cx: &mut Cx<'a>, ask: &Ask<'a>, kept: &Kept, zones: bool) -> Result<Parts> {
+    let topology = &ask.plant.topology;
+    let mut unions = Unions::new(topology.node_count());
+    cx.spend((topology.edge_count() + topology.node_count()) as u64)?;
+    match ask.option("edges") {
+        Some(condition) => join_edges(cx, ask, kept, condition, &mut unions)?,
+        None => {
+            join_flow(topology, kept, &mut unions);
+            join_ports(cx, topology, kept, zones, &mut unions)?;
+        }
+    }
+    let parts = unions.into_parts();
+    Ok(if kept.0.is_none() { parts } else { kept.parts(parts.of().iter().copied()) })
+}
+
+fn join_edges<'a>(cx: &mut Cx<'a>, ask: &Ask<'a>, kept: &Kept, condition: &'a Plan, unions: &mut Unions) -> Result<()> {
+    let topology = &ask.plant.topology;
+    for edge in (0..topology.edge_count() as u32).filter(|edge| topology.is_whole(*edge)) {
+        let [from, to] = topology.ends[edge as usize];
+        if kept.has(from) && kept.has(to) && cx.eval(condition, ask.plant.edge(edge))?.is_truthy() {
             unions.join(from, to);
         }
     }
-    if condition.is_none() {
-        join_ports(cx, ask, kept, zones, &mut unions)?;
+    Ok(())
+}
+
+/// Hot: straight over all edges.
+fn join_flow(topology: &Topology, kept: &Kept, unions: &mut Unions) {
+    for (ends, link) in topology.ends.iter().zip(&topology.links) {
+        if link.has(Link::FLOW) && !ends.contains(&NONE) && kept.has(ends[0]) && kept.has(ends[1]) {
+            unions.join(ends[0], ends[1]);
+        }
     }
-    Ok((0..kept.len() as u32).map(|node| unions.find(node)).collect())
 }
 
 /// The ports of one side of equipment belong together; the equipment goes with the first of them, or with the side that
 /// nobody names where pipes are drawn to it.
-fn join_ports<'a>(cx: &mut Cx<'a>, ask: &Ask<'a>, kept: &[bool], zones: bool, unions: &mut Unions) -> Result<()> {
-    let topology = &ask.plant.topology;
+fn join_ports(cx: &mut Cx<'_>, topology: &Topology, kept: &Kept, zones: bool, unions: &mut Unions) -> Result<()> {
+    let nodes = (0..topology.node_count() as u32).filter(|node| kept.has(*node));
+    if topology.ports.arc_count() == 0 {
+        return cx.spend(nodes.count() as u64);
+    }
     let mut sides: hashbrown::HashMap<(NodeId, u32), NodeId> = hashbrown::HashMap::new();
-    for port in (0..kept.len() as u32).filter(|node| kept[*node as usize]) {
+    for port in nodes {
         cx.spend(1)?;
         let Some(owner) = topology.owner(port) else { continue };
         let zone = if zones { topology.zone(port) } else { NONE };
@@ -777,40 +813,41 @@ fn join_ports<'a>(cx: &mut Cx<'a>, ask: &Ask<'a>, kept: &[bool], zones: bool, un
         };
         let first = *sides.entry((owner, zone)).or_insert(port);
         unions.join(first, port);
-        if kept[owner as usize] && (is_own_side || !zones) {
+        if kept.has(owner) && (is_own_side || !zones) {
             unions.join(owner, port);
         }
     }
     Ok(())
 }
 
-/// By node: the smallest node of its circle of flow; and the edges in circles.
-fn strong_names<'a>(cx: &mut Cx<'a>, ask: &Ask<'a>, kept: &[bool]) -> Result<(Vec<u32>, Vec<EdgeId>)> {
+/// Nodes that are in a circle of flow together; and the edges in circles.
+fn strong_components<'a>(cx: &mut Cx<'a>, ask: &Ask<'a>, kept: &Kept) -> Result<(Parts, Vec<EdgeId>)> {
     let topology = &ask.plant.topology;
-    let is_whole = ask.option("edges").is_none() && ask.option("nodes").is_none() && topology.ports.arc_count() == 0;
+    let is_whole = ask.option("edges").is_none() && kept.0.is_none() && topology.ports.arc_count() == 0;
     if is_whole {
-        let names = strong_parts(topology.table(Over::Flow, Dir::Down), &mut |units| cx.spend(units))?;
+        let parts = strong_parts(topology.table(Over::Flow, Dir::Down), |units| cx.spend(units))?;
         // An edge that is followed both ways is a circle of its own.
         let circular = if topology.has_undirected { topology.edges_of(Link::UNDIRECTED).collect() } else { Vec::new() };
-        return Ok((names, circular));
+        return Ok((parts, circular));
     }
     let rules = ask.rules(cx, Dir::Down, Pass::Zone)?;
-    let starts: Vec<NodeId> = (0..kept.len() as u32).filter(|node| kept[*node as usize]).collect();
+    let starts: Vec<NodeId> = (0..topology.node_count() as u32).filter(|node| kept.has(*node)).collect();
     let reach = walk::reach(topology, &starts, &[], &rules, &mut ask.guide(cx))?;
-    let mut allowed: Vec<bool> = reach.nodes.iter().map(|node| kept[*node as usize]).collect();
+    let mut allowed: Vec<bool> = reach.nodes.iter().map(|node| kept.has(*node)).collect();
     allowed[..reach.starts].fill(true);
     let reach = reach.keep(&allowed);
-    let parts = strong_parts(&reach, &mut |units| cx.spend(units))?;
-    let mut names: Vec<u32> = (0..kept.len() as u32).collect();
-    for (number, part) in parts.iter().enumerate() {
-        names[reach.nodes[number] as usize] = reach.nodes[*part as usize];
+    let parts = strong_parts(&reach, |units| cx.spend(units))?;
+    let firsts = parts.firsts();
+    let mut names: Vec<u32> = (0..topology.node_count() as u32).collect();
+    for (number, part) in parts.of().iter().enumerate() {
+        names[reach.nodes[number] as usize] = reach.nodes[firsts[*part as usize] as usize];
     }
     let circular = if topology.has_undirected {
-        reach.inner_edges(|from, to| parts[from] == parts[to]).collect()
+        reach.inner_edges(|from, to| parts.of()[from] == parts.of()[to]).collect()
     } else {
         Vec::new()
     };
-    Ok((names, circular))
+    Ok((kept.parts(names.into_iter()), circular))
 }
 
 fn subgraph<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
@@ -899,7 +936,7 @@ fn find_pattern<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Resu
         }
     }
     let found = cut(cx, found, "matches", limit)?;
-    assumed.into_iter().try_for_each(|edge| cx.assumed(edge, ask.plant.edge_id(edge)))?;
+    cx.assumed(assumed.into_iter(), |edge| ask.plant.edge_id(edge))?;
     values(cx, found.into_iter())
 }
 

@@ -297,7 +297,7 @@ fn along<'a>(cx: &mut Cx<'a>, question: fn(&Plant<'a>, Pay<'_>) -> Result<Datum<
     if topology.has_undirected && found.as_array().is_none_or(|rows| !rows.is_empty()) {
         let plant = cx.plant()?;
         let assumed = topology.edges_of(Link::FLOW).filter(|edge| topology.is_assumed(*edge));
-        assumed.into_iter().try_for_each(|edge| cx.assumed(edge, plant.edge_id(edge)))?;
+        cx.assumed(assumed, |edge| plant.edge_id(edge))?;
     }
     Ok(found)
 }

@@ -39,13 +39,12 @@ pub(crate) fn cycles(reach: &Reach, most: usize, depth: usize, pay: Pay<'_>) -> 
 /// The parts of some numbers in which something can flow in circles, each ascending.
 fn circling(arcs: &[Vec<(u32, EdgeId)>], numbers: Vec<u32>, pay: Pay<'_>) -> Result<Vec<Vec<u32>>> {
     let part = Part::new(arcs, &numbers);
-    let names = strong_parts(&part, pay)?;
-    let mut groups: Vec<Vec<u32>> = vec![Vec::new(); numbers.len()];
-    for (number, name) in numbers.iter().zip(&names) {
-        groups[*name as usize].push(*number);
+    let parts = strong_parts(&part, pay)?;
+    let mut groups: Vec<Vec<u32>> = vec![Vec::new(); parts.len()];
+    for (number, part) in numbers.iter().zip(parts.of()) {
+        groups[*part as usize].push(*number);
     }
     let circles = |group: &Vec<u32>| match group.as_slice() {
-        [] => false,
         [only] => arcs[*only as usize].iter().any(|(head, _)| head == only),
         _ => true,
     };

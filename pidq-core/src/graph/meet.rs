@@ -7,39 +7,49 @@ use super::topology::{Dir, Topology};
 use super::walk::{Pass, Rules};
 use crate::error::Result;
 
-/// How many steps nodes are away from where a walk began. Kept between walks, like [`super::walk::Space`].
+/// How many steps nodes are away from where a walk began. Kept between walks, like [`super::walk::Space`]: the marks of
+/// a new walk begin above those of all walks before.
 #[derive(Debug, Default)]
 pub(crate) struct Levels {
-    /// By node: the walk that came to it, and its level in that.
-    entered: Vec<(u32, u32)>,
-    epoch: u32,
+    /// By node: the mark of the walk that came to it last, counted up with each level.
+    marks: Vec<u32>,
+    /// The mark of the first level, and the highest that was given.
+    first: u32,
+    highest: u32,
 }
 
 impl Levels {
     fn begin(&mut self, nodes: usize) {
-        if self.entered.len() < nodes {
-            self.entered.resize(nodes, (0, 0));
+        if self.marks.len() < nodes {
+            self.marks.resize(nodes, 0);
         }
-        self.epoch = self.epoch.wrapping_add(1);
-        if self.epoch == 0 {
-            self.entered.fill((0, 0));
-            self.epoch = 1;
+        // No walk has more levels than there are nodes.
+        if self.highest >= u32::MAX - self.marks.len() as u32 - 1 {
+            self.marks.fill(0);
+            self.highest = 0;
         }
+        self.highest += 1;
+        self.first = self.highest;
     }
 
-    /// Enters a node; whether that is the first time.
+    /// Enters a node; whether that is the first time. Levels ascend.
     fn enter(&mut self, node: NodeId, level: u32) -> bool {
-        let entered = &mut self.entered[node as usize];
-        let is_new = entered.0 != self.epoch;
+        let mark = &mut self.marks[node as usize];
+        let is_new = *mark < self.first;
         if is_new {
-            *entered = (self.epoch, level);
+            self.highest = self.first + level;
+            *mark = self.highest;
         }
         is_new
     }
 
     fn of(&self, node: NodeId) -> Option<u32> {
-        let (epoch, level) = self.entered[node as usize];
-        (epoch == self.epoch).then_some(level)
+        self.marks[node as usize].checked_sub(self.first)
+    }
+
+    /// Bytes kept.
+    fn size(&self) -> usize {
+        size_of_val(&*self.marks)
     }
 }
 
@@ -48,6 +58,13 @@ impl Levels {
 pub(crate) struct Room {
     ahead: Levels,
     back: Levels,
+}
+
+impl Room {
+    /// Bytes kept.
+    pub fn size(&self) -> usize {
+        self.ahead.size() + self.back.size()
+    }
 }
 
 /// A route: its nodes, and the edges between them.

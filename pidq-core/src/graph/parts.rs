@@ -45,6 +45,7 @@ impl Net for Adjacency {
 /// Numbers that are joined belong together. Union by the smaller number, with path halving.
 #[derive(Debug)]
 pub(crate) struct Unions {
+    /// Invariant: never above the number itself.
     parents: Vec<u32>,
 }
 
@@ -68,104 +69,174 @@ impl Unions {
         let (a, b) = (self.find(a), self.find(b));
         self.parents[a.max(b) as usize] = a.min(b);
     }
+
+    /// What belongs together. One pass: whoever stands above a number is smaller and has its part already.
+    pub fn into_parts(self) -> Parts {
+        let Unions { parents: mut of } = self;
+        let mut count = 0;
+        for at in 0..of.len() {
+            let up = of[at] as usize;
+            let is_first = up == at;
+            of[at] = if is_first { count } else { of[up] };
+            count += u32::from(is_first);
+        }
+        Parts { of, count: count as usize }
+    }
 }
 
-/// By number: the smallest number of its strongly connected part.
+/// A division into parts, which are numbered in the order of their smallest members.
+#[derive(Debug)]
+pub(crate) struct Parts {
+    /// By member: its part; `NONE` where it is in none.
+    of: Vec<u32>,
+    count: usize,
+}
+
+impl Parts {
+    /// The parts of those that have the same name. Names are at most as many as members; `NONE` is none.
+    pub fn named(mut names: Vec<u32>) -> Parts {
+        let mut parts = vec![NONE; names.len()];
+        let mut count = 0;
+        for name in names.iter_mut().filter(|name| **name != NONE) {
+            let part = &mut parts[*name as usize];
+            if *part == NONE {
+                *part = count;
+                count += 1;
+            }
+            *name = *part;
+        }
+        Parts { of: names, count: count as usize }
+    }
+
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// By member: its part.
+    pub fn of(&self) -> &[u32] {
+        &self.of
+    }
+
+    /// By part: its smallest member.
+    pub fn firsts(&self) -> Vec<u32> {
+        let mut firsts = Vec::with_capacity(self.count);
+        for (member, part) in self.of.iter().enumerate() {
+            if *part as usize == firsts.len() {
+                firsts.push(member as u32);
+            }
+        }
+        firsts
+    }
+
+    /// Puts all members where they belong, part after part, those of a part ascending; where each part ends.
+    pub fn list(&self, members: &mut [u32]) -> Vec<u32> {
+        // One place on, so that the places where parts begin are where they end once all members are there.
+        let mut ends = vec![0; self.count + 1];
+        let placed = || self.of.iter().zip(0..).filter(|(part, _)| **part != NONE);
+        placed().for_each(|(part, _)| ends[*part as usize + 1] += 1);
+        (0..self.count).for_each(|part| ends[part + 1] += ends[part]);
+        for (part, member) in placed() {
+            let place = &mut ends[*part as usize];
+            members[*place as usize] = member;
+            *place += 1;
+        }
+        ends.truncate(self.count);
+        ends
+    }
+}
+
+/// The strongly connected parts.
 ///
 /// Tarjan 1972 as Pearce 2005 puts it: one array for order and parts. Iterative.
-pub(crate) fn strong_parts(net: &impl Net, pay: Pay<'_>) -> Result<Vec<u32>> {
-    let count = net.len();
-    // 0 unseen; up to `index` being visited, lowest reached; counted down from the top: its part is known.
-    let mut rank = vec![0u32; count];
-    let (mut index, mut part) = (1u32, NONE - 1);
-    let mut waiting: Vec<u32> = Vec::new();
-    let mut open: Vec<(u32, u32, bool)> = Vec::new();
-    for root in 0..count as u32 {
-        if rank[root as usize] != 0 {
-            continue;
+pub(crate) fn strong_parts(net: &impl Net, mut pay: impl FnMut(u64) -> Result<()>) -> Result<Parts> {
+    let mut search = Strong { ranks: vec![0; net.len()], index: 1, part: NONE - 1, waiting: Vec::new() };
+    let mut way = Vec::new();
+    for root in 0..net.len() as u32 {
+        if search.ranks[root as usize] == 0 {
+            search.from(root, net, &mut way, &mut pay)?;
         }
-        rank[root as usize] = index;
-        index += 1;
-        open.push((root, 0, true));
-        while let Some((number, next, is_root)) = open.pop() {
-            let (mut next, mut is_root) = (next, is_root);
+    }
+    // Parts are counted down from the top: so they are as many as there are names below it.
+    let names = search.ranks.into_iter().map(|rank| NONE - 1 - rank);
+    Ok(Parts::named(names.collect()))
+}
+
+/// A search for strongly connected parts.
+struct Strong {
+    /// By number: 0 unseen; up to `index` being visited, the lowest reached; counted down from the top: its part is
+    /// known.
+    ranks: Vec<u32>,
+    index: u32,
+    part: u32,
+    /// Numbers whose part is not complete.
+    waiting: Vec<u32>,
+}
+
+/// A number on the way down, the place of its next arc, and its own rank.
+type Visit = (u32, u32, u32);
+
+impl Strong {
+    /// Visits all that can be reached from a number.
+    fn from(
+        &mut self,
+        root: u32,
+        net: &impl Net,
+        way: &mut Vec<Visit>,
+        pay: &mut impl FnMut(u64) -> Result<()>,
+    ) -> Result<()> {
+        let (mut number, mut at, mut own) = (root, 0, self.enter(root));
+        loop {
             let heads = net.heads(number);
-            let mut below = NONE;
-            while (next as usize) < heads.len() {
-                let head = heads[next as usize];
-                if rank[head as usize] == 0 {
-                    below = head;
-                    break;
-                }
-                if rank[head as usize] < rank[number as usize] {
-                    rank[number as usize] = rank[head as usize];
-                    is_root = false;
-                }
-                next += 1;
-            }
-            if below != NONE {
+            if let Some(below) = self.follow(number, heads, &mut at) {
                 pay(1)?;
-                open.push((number, next, is_root));
-                rank[below as usize] = index;
-                index += 1;
-                open.push((below, 0, true));
+                way.push((number, at as u32, own));
+                (number, at, own) = (below, 0, self.enter(below));
                 continue;
             }
             pay(1 + heads.len() as u64)?;
-            if is_root {
-                index -= 1;
-                while let Some(last) =
-                    waiting.last().copied().filter(|last| rank[*last as usize] >= rank[number as usize])
-                {
-                    rank[last as usize] = part;
-                    index -= 1;
-                    waiting.pop();
-                }
-                rank[number as usize] = part;
-                part -= 1;
-            } else {
-                waiting.push(number);
+            self.leave(number, own);
+            let Some((before, next, rank)) = way.pop() else { return Ok(()) };
+            (number, at, own) = (before, next as usize, rank);
+        }
+    }
+
+    fn enter(&mut self, number: u32) -> u32 {
+        self.ranks[number as usize] = self.index;
+        self.index += 1;
+        self.index - 1
+    }
+
+    /// Hot: looks at the heads of a number, up to the first unseen one.
+    #[inline]
+    fn follow(&mut self, number: u32, heads: &[u32], at: &mut usize) -> Option<u32> {
+        let mut lowest = self.ranks[number as usize];
+        let mut below = None;
+        for head in &heads[*at..] {
+            let rank = self.ranks[*head as usize];
+            if rank == 0 {
+                below = Some(*head);
+                break;
             }
+            lowest = lowest.min(rank);
+            *at += 1;
         }
+        self.ranks[number as usize] = lowest;
+        below
     }
-    Ok(smallest_of(&rank))
-}
 
-/// By number: the smallest number of its part, where parts are counted down from the top.
-fn smallest_of(ranks: &[u32]) -> Vec<u32> {
-    let mut first = vec![NONE; ranks.len()];
-    let part = |rank: u32| (NONE - 1 - rank) as usize;
-    for (rank, number) in ranks.iter().zip(0..ranks.len() as u32).rev() {
-        first[part(*rank)] = number;
-    }
-    ranks.iter().map(|rank| first[part(*rank)]).collect()
-}
-
-/// The numbers of each part, ascending; parts in the order of their smallest numbers, by which they are named.
-pub(crate) struct Groups {
-    first: Vec<u32>,
-    members: Vec<u32>,
-}
-
-impl Groups {
-    /// By number: the name of its part, or nothing where it is in none.
-    pub fn new(names: &[Option<u32>]) -> Groups {
-        let mut first = vec![0u32; names.len() + 1];
-        names.iter().flatten().for_each(|name| first[*name as usize + 1] += 1);
-        (0..names.len()).for_each(|at| first[at + 1] += first[at]);
-        let mut next = first.clone();
-        let mut members = vec![0; first[names.len()] as usize];
-        for (number, name) in names.iter().enumerate() {
-            let Some(name) = name else { continue };
-            members[next[*name as usize] as usize] = number as u32;
-            next[*name as usize] += 1;
+    /// A number that reached nothing before itself completes a part.
+    fn leave(&mut self, number: u32, own: u32) {
+        if self.ranks[number as usize] < own {
+            self.waiting.push(number);
+            return;
         }
-        Groups { first, members }
-    }
-
-    pub fn iter(&self) -> impl Iterator<Item = &[u32]> {
-        let ranges = self.first.windows(2).filter(|pair| pair[0] < pair[1]);
-        ranges.map(|pair| &self.members[pair[0] as usize..pair[1] as usize])
+        self.index -= 1;
+        while let Some(last) = self.waiting.pop_if(|last| self.ranks[*last as usize] >= own) {
+            self.ranks[last as usize] = self.part;
+            self.index -= 1;
+        }
+        self.ranks[number as usize] = self.part;
+        self.part -= 1;
     }
 }
 

@@ -1,7 +1,8 @@
 //! A drawing: its nodes and edges as the document has them, and the network that they are.
 
 use std::cmp::Ordering;
-use std::sync::Arc;
+use std::ops::Deref;
+use std::sync::{Arc, LazyLock};
 
 use super::adjacency::{EdgeId, NONE, NodeId};
 use super::config::{Names, TopologyConfig, at_path};
@@ -19,7 +20,25 @@ pub(crate) struct Plant<'a> {
     pub metadata: Value<'a>,
     pub nodes: Array<'a>,
     pub edges: Array<'a>,
-    pub topology: Arc<Topology>,
+    pub topology: Network<'a>,
+}
+
+/// The network of a drawing: that of a document, which all runs share without counting, or one that a run has made.
+#[derive(Clone)]
+pub(crate) enum Network<'a> {
+    Shared(&'a Topology),
+    Own(Arc<Topology>),
+}
+
+impl Deref for Network<'_> {
+    type Target = Topology;
+
+    fn deref(&self) -> &Topology {
+        match self {
+            Network::Shared(topology) => topology,
+            Network::Own(topology) => topology,
+        }
+    }
 }
 
 /// Where a drawing is in a document.
@@ -73,7 +92,7 @@ impl<'a> Place<'a> {
         topology
     }
 
-    pub fn with(self, topology: Arc<Topology>) -> Plant<'a> {
+    pub fn with(self, topology: Network<'a>) -> Plant<'a> {
         let Place { graph, metadata, nodes, edges } = self;
         Plant { graph, metadata, nodes, edges, topology }
     }
@@ -84,15 +103,15 @@ impl<'a> Plant<'a> {
     pub fn of(value: Value<'a>, config: &TopologyConfig) -> Option<Plant<'a>> {
         let place = Place::find(value, config)?;
         let topology = Arc::new(place.topology(config));
-        Some(place.with(topology))
+        Some(place.with(Network::Own(topology)))
     }
 
     /// A drawing without nodes.
     pub fn nothing() -> Plant<'a> {
-        static NOTHING_AT_ALL: std::sync::LazyLock<Arc<Topology>> =
-            std::sync::LazyLock::new(|| Arc::new(Topology::new(NOTHING, NOTHING, TopologyConfig::usual().clone())));
-        let (graph, metadata) = (Value::Null, Value::Null);
-        Plant { graph, metadata, nodes: NOTHING, edges: NOTHING, topology: NOTHING_AT_ALL.clone() }
+        static NOTHING_AT_ALL: LazyLock<Topology> =
+            LazyLock::new(|| Topology::new(NOTHING, NOTHING, TopologyConfig::usual().clone()));
+        let (graph, metadata, topology) = (Value::Null, Value::Null, Network::Shared(&NOTHING_AT_ALL));
+        Plant { graph, metadata, nodes: NOTHING, edges: NOTHING, topology }
     }
 
     /// The same document, read with another config.
@@ -100,7 +119,7 @@ impl<'a> Plant<'a> {
         let same = Place { graph: outer.graph, metadata: outer.metadata, nodes: outer.nodes, edges: outer.edges };
         let place = Place::find(document, &config).unwrap_or(same);
         let topology = Arc::new(Topology::new(place.nodes, place.edges, config));
-        place.with(topology)
+        place.with(Network::Own(topology))
     }
 
     pub fn node(&self, node: NodeId) -> Value<'a> {

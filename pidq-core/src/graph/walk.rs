@@ -95,6 +95,11 @@ impl Space {
     pub fn has(&self, node: NodeId) -> bool {
         self.stamps[node as usize] == self.epoch
     }
+
+    /// Bytes kept.
+    pub fn size(&self) -> usize {
+        size_of_val(&*self.stamps)
+    }
 }
 
 /// A node that a walk came to.

@@ -402,14 +402,11 @@ fn containment_cycles(checker: &mut Checker<'_, '_>, pay: Pay<'_>) -> Result<()>
     let mut pairs = containment(checker.plant);
     pairs.extend(topology.memberships().map(|(group, member)| (group, member, NONE)));
     let table = Adjacency::new(topology.node_count(), || pairs.iter().copied());
-    let names = strong_parts(&table, pay)?;
-    let mut groups: HashMap<u32, Vec<NodeId>> = HashMap::new();
-    names.iter().zip(0..).for_each(|(name, node)| groups.entry(*name).or_default().push(node));
+    let parts = strong_parts(&table, pay)?;
+    let mut groups: Vec<Vec<NodeId>> = vec![Vec::new(); parts.len()];
+    parts.of().iter().zip(0..).for_each(|(part, node)| groups[*part as usize].push(node));
     let holds_itself = |node: NodeId| table.nodes(node).contains(&node);
-    let mut groups: Vec<Vec<NodeId>> =
-        groups.into_values().filter(|group| group.len() > 1 || holds_itself(group[0])).collect();
-    groups.sort_unstable();
-    for group in groups {
+    for group in groups.into_iter().filter(|group| group.len() > 1 || holds_itself(group[0])) {
         let names: Vec<String> = group.iter().take(5).map(|node| checker.name(*node)).collect();
         checker.find(format!("these contain each other: {}", names.join(", ")), &group, &[]);
     }
@@ -656,9 +653,9 @@ fn blocked_relief(checker: &mut Checker<'_, '_>, pay: Pay<'_>) -> Result<()> {
     let ends = |node: NodeId| {
         topology.flow_degree(node) > 2 || matches!(topology.roles[node as usize], Role::OffPage | Role::Relief)
     };
-    let mut found = Vec::new();
+    let (mut found, mut space) = (Vec::new(), Space::default());
     for device in devices {
-        let steps = walk::walk(topology, &mut Space::default(), &[device], &rules, &mut Until { pay, ends: &ends })?;
+        let steps = walk::walk(topology, &mut space, &[device], &rules, &mut Until { pay, ends: &ends })?;
         let valves = steps.iter().filter(|step| step.depth > 0 && topology.roles[step.node as usize].closes());
         found.extend(valves.map(|step| (device, step.node)));
     }
@@ -678,10 +675,10 @@ fn pumps_without_check(checker: &mut Checker<'_, '_>, pay: Pay<'_>) -> Result<()
             && checker.plant.class(*node).is_some_and(|class| snake_case(class).contains("pump"))
     };
     let ends = |node: NodeId| topology.roles[node as usize] == Role::OneWay;
-    let mut found = Vec::new();
+    let (mut found, mut space) = (Vec::new(), Space::default());
     for pump in checker.nodes().filter(is_pump) {
         let starts = walk::starts(topology, &rules, &[pump]);
-        let steps = walk::walk(topology, &mut Space::default(), &starts, &rules, &mut Until { pay, ends: &ends })?;
+        let steps = walk::walk(topology, &mut space, &starts, &rules, &mut Until { pay, ends: &ends })?;
         let leads_on = |step: &&walk::Step| {
             step.depth > 0 && (topology.is_equipment(step.node) || topology.roles[step.node as usize] == Role::OffPage)
         };

@@ -133,9 +133,10 @@ pub(crate) fn recycles<'a>(plant: &Plant<'a>, pay: Pay<'_>) -> Result<Datum<'a>>
     let table = topology.table(Over::Flow, Dir::Down);
     let starts: Vec<NodeId> = (0..topology.node_count() as u32).filter(|node| table.degree(*node) > 0).collect();
     let reach = walk::reach(topology, &starts, &[], &rules(Dir::Down, Pass::Zone), &mut walk::Payer(pay))?;
-    let parts = strong_parts(&reach, pay)?;
-    let returns = returning(&reach, &parts, pay)?;
-    let is_circular = circular(topology, &reach, &parts, pay)?;
+    let parts = strong_parts(&reach, &mut *pay)?;
+    let parts = parts.of();
+    let returns = returning(&reach, parts, pay)?;
+    let is_circular = circular(topology, &reach, parts, pay)?;
     let mut groups: HashMap<u32, Vec<u32>> = HashMap::new();
     for (number, part) in parts.iter().enumerate().filter(|(number, _)| is_circular[*number]) {
         groups.entry(*part).or_default().push(number as u32);
