@@ -10,6 +10,9 @@ from service import LONG, PASSWORD, Service, drawing, goal
 
 SECONDS = 1_800 if LONG else 60
 WARM = 300 if LONG else 20
+# So many graphs are written before the counting begins: what keeps them as they are sent is full then. A machine that has
+# other things to do takes longer for it.
+FULL = 3_000 if LONG else 0
 # A short run sees the caches fill, and cannot tell.
 SLOPE = 1 if LONG else float("inf")
 # Small, so that they are full when the counting begins.
@@ -77,17 +80,17 @@ def test_soak():
         for n in range(20):
             service.put(first, f"job-{n}", drawing(50))
         first.close()
-        before, end, wrong, done = descriptors(service), time.monotonic() + SECONDS, [], [0]
+        before, over, wrong, done = descriptors(service), threading.Event(), [], dict.fromkeys((act for act, _ in LOAD), 0)
 
         def go_on(act, pause, seed):
             dice, session = random.Random(seed), service.session()
-            while time.monotonic() < end:
+            while not over.is_set():
                 try:
                     if not act(service, session, dice):
                         wrong.append(act.__name__)
                 except (requests.RequestException, KeyError, ValueError) as error:
                     wrong.append((act.__name__, repr(error)[:200]))
-                done[0] += 1
+                done[act] += 1
                 time.sleep(pause)
             session.close()
 
@@ -95,16 +98,19 @@ def test_soak():
         for thread in threads:
             thread.start()
         time.sleep(WARM)
-        samples = []
+        while done[writer] < FULL:
+            time.sleep(1)
+        samples, end = [], time.monotonic() + SECONDS - WARM
         while time.monotonic() < end:
             samples.append((time.monotonic(), service.rss()[0]))
             time.sleep(1)
+        over.set()
         for thread in threads:
             thread.join()
         time.sleep(2)
         after = descriptors(service)
         for row in wrong[:5]:
             print("WRONG", row)
-        figures = {"requests": done[0], "unexpected": len(wrong), "mib_an_hour": round(slope(samples), 2), "rss_mib": samples[-1][1] // MIB, "descriptors": f"{before}->{after}"}
+        figures = {"requests": sum(done.values()), "unexpected": len(wrong), "mib_an_hour": round(slope(samples), 2), "rss_mib": samples[-1][1] // MIB, "descriptors": f"{before}->{after}"}
         # A pool of databases opens what it needs and keeps it.
         goal("R12", figures, f"0,{SLOPE},+8", not wrong and slope(samples) <= SLOPE and after <= before + 8)

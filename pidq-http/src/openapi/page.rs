@@ -100,7 +100,7 @@ impl Operation<'_> {
 
     fn article(&self) -> String {
         let (id, method, path) = (self.id(), self.method(), escape(self.path));
-        let (summary, access) = (escape(text(&self.told["summary"])), self.access());
+        let (summary, access) = (prose(text(&self.told["summary"])), self.access());
         let parts = [self.parameters(), self.body(), self.answers()].concat();
         format!(
             "<article id=\"{id}\"><h3>{method}<code>{path}</code></h3><p>{summary}</p>\
@@ -138,7 +138,7 @@ impl Operation<'_> {
 
 fn parameter(parameter: &Value) -> String {
     let (name, place) = (code(text(&parameter["name"])), escape(text(&parameter["in"])));
-    let (looks, summary) = (looks(&parameter["schema"]), escape(text(&parameter["description"])));
+    let (looks, summary) = (looks(&parameter["schema"]), prose(text(&parameter["description"])));
     format!("<tr><td>{name}<br><span class=\"soft\">{place}</span></td><td>{looks}</td><td>{summary}</td></tr>")
 }
 
@@ -163,7 +163,7 @@ fn reply(status: &str, answer: &Value) -> String {
     let media: Vec<String> = members(&answer["content"]).map(|(media, _)| code(media)).collect();
     let first = members(&answer["content"]).next().map(|(_, first)| schema(&first["schema"])).unwrap_or_default();
     let status = if status == "default" { "4xx, 5xx".to_owned() } else { escape(status) };
-    let summary = escape(text(&answer["description"]));
+    let summary = prose(text(&answer["description"]));
     format!("<tr><td>{status}</td><td>{}</td><td>{summary}{first}</td></tr>", media.join("<br>"))
 }
 
@@ -184,6 +184,12 @@ fn members(value: &Value) -> impl Iterator<Item = (&str, &Value)> {
 
 fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
+}
+
+/// A sentence. What stands between backticks is code.
+fn prose(text: &str) -> String {
+    let parts = text.split('`').enumerate();
+    parts.map(|(number, part)| if number % 2 == 1 { code(part) } else { escape(part) }).collect()
 }
 
 fn code(text: &str) -> String {
@@ -207,7 +213,7 @@ mod tests {
     #[test]
     fn every_operation_is_told_with_all_that_it_takes() {
         let page = page(&document(json!({
-            "operationId": "get-a", "summary": "Gives an a.", "security": [{"bearer": ["read"]}],
+            "operationId": "get-a", "summary": "Gives an `a` & more.", "security": [{"bearer": ["read"]}],
             "parameters": [{"name": "limit", "in": "query", "schema": {"type": "integer", "minimum": 1, "default": 7}}],
             "requestBody": {"content": {"application/json": {"schema": {"required": ["x"]}}}},
             "responses": {"200": {"description": "The a.", "content": {"text/csv": {"schema": {}}}}},
@@ -215,6 +221,7 @@ mod tests {
         for part in [
             "<a href=\"#get-a\"><span class=\"method get\">GET</span><code>/a/{id}</code>",
             "<article id=\"get-a\">",
+            "<p>Gives an <code>a</code> &amp; more.</p>",
             "scope <code>read</code>",
             "integer, from <code>1</code>, else <code>7</code>",
             "<code>application/json</code>",
