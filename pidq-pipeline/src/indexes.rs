@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Map, Value};
-use tokio::sync::{OwnedRwLockWriteGuard, RwLock, mpsc};
+use tokio::sync::{OwnedRwLockWriteGuard, RwLock, Semaphore, mpsc};
 
 use crate::embedding::from_blob;
 use crate::records::{self, Pipeline};
@@ -16,6 +16,8 @@ use crate::store::{Listing, Searchable, Store, StoreError, StoredChunk};
 pub struct Indexes {
     open: Mutex<Open>,
     budget: usize,
+    /// Whole labels that are read at once: each keeps a connection busy as long as its texts are analysed.
+    whole: Semaphore,
 }
 
 #[derive(Default)]
@@ -68,6 +70,8 @@ pub struct Known {
 pub struct Shown {
     /// Where it begins and ends, in characters.
     pub place: Option<(i64, i64)>,
+    /// What stands between the chunk before and this one, where they do not touch.
+    pub gap: Option<String>,
     /// The page that it begins on.
     pub page: Option<i64>,
     /// The tags in it.
@@ -76,6 +80,8 @@ pub struct Shown {
 
 /// How many changed documents are read one by one. More are read with all others in one go.
 const FEW: usize = 32;
+/// How many labels are read as a whole at once. The others wait, and leave connections to whoever asks for little.
+const WHOLE: usize = 2;
 /// Documents on their way from the database to the thread that analyses them.
 const AHEAD: usize = 16;
 /// How often a document is looked for that was replaced while it was read. After that it is as it was before, until
@@ -85,7 +91,7 @@ const READS: usize = 4;
 impl Indexes {
     /// Partitions that take so many bytes together. More only while they are in use, or when one alone is larger.
     pub fn new(budget: usize) -> Indexes {
-        Indexes { open: Mutex::default(), budget }
+        Indexes { open: Mutex::default(), budget, whole: Semaphore::new(WHOLE) }
     }
 
     /// The partition of a label as it is in the database now.
@@ -99,7 +105,7 @@ impl Indexes {
         if shared.read().await.changes < changes {
             let index = shared.clone().write_owned().await;
             if index.changes < changes {
-                let bytes = refresh(index, store, pipeline, label, changes).await?;
+                let bytes = self.refresh(index, store, pipeline, label, changes).await?;
                 self.weigh(&shared, bytes);
             }
         }
@@ -148,6 +154,27 @@ impl Indexes {
         }
     }
 
+    /// Brings a partition up to date: this task reads, and a thread for such work analyses. Gives the bytes that it
+    /// takes then. When nobody waits any more, what was told stays, and the rest is told the next time.
+    async fn refresh(
+        &self,
+        index: OwnedRwLockWriteGuard<Index>,
+        store: &Store,
+        pipeline: &Pipeline,
+        label: &str,
+        changes: i64,
+    ) -> Result<usize, StoreError> {
+        let known = index.listings();
+        let (news, heard) = mpsc::channel(AHEAD);
+        let of = pipeline.clone();
+        let learning = tokio::task::spawn_blocking(move || learn(index, &of, heard));
+        let told = Telling { store, pipeline, label, whole: &self.whole, news }.tell(known).await;
+        let mut index = learning.await.map_err(|_| StoreError::Damaged("a partition cannot be built".into()))??;
+        told?;
+        index.changes = changes;
+        Ok(index.bytes())
+    }
+
     /// Closes the partitions of a pipeline.
     pub fn forget(&self, pipeline: &str) {
         self.open().partitions.retain(|key, _| key.0 != pipeline);
@@ -184,26 +211,6 @@ enum News {
     Found(Searchable, Vec<StoredChunk>),
 }
 
-/// Brings a partition up to date: this task reads, and a thread for such work analyses. Gives the bytes that it takes
-/// then. When nobody waits any more, what was told stays, and the rest is told the next time.
-async fn refresh(
-    index: OwnedRwLockWriteGuard<Index>,
-    store: &Store,
-    pipeline: &Pipeline,
-    label: &str,
-    changes: i64,
-) -> Result<usize, StoreError> {
-    let known = index.listings();
-    let (news, heard) = mpsc::channel(AHEAD);
-    let of = pipeline.clone();
-    let learning = tokio::task::spawn_blocking(move || learn(index, &of, heard));
-    let told = tell(store, pipeline, label, known, news).await;
-    let mut index = learning.await.map_err(|_| StoreError::Damaged("a partition cannot be built".into()))??;
-    told?;
-    index.changes = changes;
-    Ok(index.bytes())
-}
-
 fn learn(
     mut index: OwnedRwLockWriteGuard<Index>,
     pipeline: &Pipeline,
@@ -218,92 +225,89 @@ fn learn(
     Ok(index)
 }
 
-/// Tells what is gone, and what is new or changed. A document may be replaced between two reads, and its old chunks are
-/// gone then: it is looked for again, so that there is no moment at which neither is found.
-async fn tell(
-    store: &Store,
-    pipeline: &Pipeline,
-    label: &str,
-    mut known: HashMap<String, Listing>,
+/// What is in the database on its way to a partition.
+struct Telling<'a> {
+    store: &'a Store,
+    pipeline: &'a Pipeline,
+    label: &'a str,
+    whole: &'a Semaphore,
     news: mpsc::Sender<News>,
-) -> Result<(), StoreError> {
-    for _ in 0..READS {
-        let now = store.listing(&pipeline.id, label).await?;
-        let ids: HashSet<&str> = now.iter().map(|listing| listing.id.as_str()).collect();
-        let gone: Vec<String> = known.keys().filter(|id| !ids.contains(id.as_str())).cloned().collect();
-        for id in gone {
-            known.remove(&id);
-            say(&news, News::Gone(id)).await;
-        }
-        let changed: Vec<Listing> = now.into_iter().filter(|now| known.get(&now.id) != Some(now)).collect();
-        let told = match changed.len() {
-            0 => return Ok(()),
-            many if many > FEW => {
-                let told = tell_many(store, pipeline, label, changed, &news).await?;
-                // Not one of so many: they have no chunks in this generation, and will not get any while we look.
-                if told.is_empty() {
-                    return Ok(());
+}
+
+impl Telling<'_> {
+    /// Tells what is gone, and what is new or changed. A document may be replaced between two reads, and its old chunks
+    /// are gone then: it is looked for again, so that there is no moment at which neither is found.
+    async fn tell(self, mut known: HashMap<String, Listing>) -> Result<(), StoreError> {
+        for _ in 0..READS {
+            let now = self.store.listing(&self.pipeline.id, self.label).await?;
+            let ids: HashSet<&str> = now.iter().map(|listing| listing.id.as_str()).collect();
+            let gone: Vec<String> = known.keys().filter(|id| !ids.contains(id.as_str())).cloned().collect();
+            for id in gone {
+                known.remove(&id);
+                self.say(News::Gone(id)).await;
+            }
+            let changed: Vec<Listing> = now.into_iter().filter(|now| known.get(&now.id) != Some(now)).collect();
+            let told = match changed.len() {
+                0 => return Ok(()),
+                many if many > FEW => {
+                    let told = self.many(changed).await?;
+                    // Not one of so many: they have no chunks in this generation, and get none while we look.
+                    if told.is_empty() {
+                        return Ok(());
+                    }
+                    told
                 }
-                told
-            }
-            _ => tell_few(store, pipeline, label, changed, &news).await?,
-        };
-        known.extend(told.into_iter().map(|listing| (listing.id.clone(), listing)));
-    }
-    Ok(())
-}
-
-/// Reads documents one by one. Gives those that were there.
-async fn tell_few(
-    store: &Store,
-    pipeline: &Pipeline,
-    label: &str,
-    changed: Vec<Listing>,
-    news: &mpsc::Sender<News>,
-) -> Result<Vec<Listing>, StoreError> {
-    let mut told = Vec::new();
-    for listing in changed {
-        let Some(document) = store.one_searchable(&pipeline.id, label, &listing.id).await? else { continue };
-        let chunks = store.chunks(&document.id, document.revision, pipeline.generation).await?;
-        if !chunks.is_empty() {
-            told.push(document.listing());
-            say(news, News::Found(document, chunks)).await;
-        }
-    }
-    Ok(told)
-}
-
-/// Reads all documents of the label in one go. Gives those of the changed ones that were there.
-async fn tell_many(
-    store: &Store,
-    pipeline: &Pipeline,
-    label: &str,
-    changed: Vec<Listing>,
-    news: &mpsc::Sender<News>,
-) -> Result<Vec<Listing>, StoreError> {
-    let changed: HashSet<String> = changed.into_iter().map(|listing| listing.id).collect();
-    let all = store.searchable(&pipeline.id, label).await?.into_iter();
-    let mut wanted: HashMap<String, Searchable> =
-        all.filter(|document| changed.contains(&document.id)).map(|document| (document.id.clone(), document)).collect();
-    let (taken, mut read) = mpsc::channel(AHEAD);
-    let mut told = Vec::new();
-    let telling = async {
-        while let Some((id, revision, chunks)) = read.recv().await {
-            let document = wanted.remove(&id).filter(|document| document.revision == revision);
-            if let Some(document) = document {
-                told.push(document.listing());
-                say(news, News::Found(document, chunks)).await;
-            }
+                _ => self.few(changed).await?,
+            };
+            known.extend(told.into_iter().map(|listing| (listing.id.clone(), listing)));
         }
         Ok(())
-    };
-    tokio::try_join!(store.chunks_of_label(&pipeline.id, pipeline.generation, label, taken), telling)?;
-    Ok(told)
-}
+    }
 
-/// Nobody listens after a failure, which is told when the thread is done.
-async fn say(news: &mpsc::Sender<News>, what: News) {
-    let _ = news.send(what).await;
+    /// Reads documents one by one. Gives those that were there.
+    async fn few(&self, changed: Vec<Listing>) -> Result<Vec<Listing>, StoreError> {
+        let mut told = Vec::new();
+        for listing in changed {
+            let found = self.store.one_searchable(&self.pipeline.id, self.label, &listing.id).await?;
+            let Some(document) = found else { continue };
+            let chunks = self.store.chunks(&document.id, document.revision, self.pipeline.generation).await?;
+            if !chunks.is_empty() {
+                told.push(document.listing());
+                self.say(News::Found(document, chunks)).await;
+            }
+        }
+        Ok(told)
+    }
+
+    /// Reads all documents of the label in one go. Gives those of the changed ones that were there.
+    async fn many(&self, changed: Vec<Listing>) -> Result<Vec<Listing>, StoreError> {
+        // Never closed, so that there is always a turn.
+        let _turn = self.whole.acquire().await.ok();
+        let changed: HashSet<String> = changed.into_iter().map(|listing| listing.id).collect();
+        let all = self.store.searchable(&self.pipeline.id, self.label).await?.into_iter();
+        let wanted = all.filter(|document| changed.contains(&document.id));
+        let mut wanted: HashMap<String, Searchable> = wanted.map(|document| (document.id.clone(), document)).collect();
+        let (taken, mut read) = mpsc::channel(AHEAD);
+        let mut told = Vec::new();
+        let telling = async {
+            while let Some((id, revision, chunks)) = read.recv().await {
+                let document = wanted.remove(&id).filter(|document| document.revision == revision);
+                if let Some(document) = document {
+                    told.push(document.listing());
+                    self.say(News::Found(document, chunks)).await;
+                }
+            }
+            Ok(())
+        };
+        let (id, generation) = (&self.pipeline.id, self.pipeline.generation);
+        tokio::try_join!(self.store.chunks_of_label(id, generation, self.label, taken), telling)?;
+        Ok(told)
+    }
+
+    /// Nobody listens after a failure, which is told when the thread is done.
+    async fn say(&self, what: News) {
+        let _ = self.news.send(what).await;
+    }
 }
 
 impl Index {
@@ -328,7 +332,7 @@ impl Index {
         let shown = |(id, shown): (&String, &Shown)| {
             let tags: usize = shown.tags.iter().map(|tag| tag.len() + size_of::<String>()).sum();
             // The id stands here and in the list of its document.
-            2 * (id.len() + size_of::<String>()) + size_of::<Shown>() + tags
+            2 * (id.len() + size_of::<String>()) + size_of::<Shown>() + tags + shown.gap.as_ref().map_or(0, String::len)
         };
         let known = |(id, known): (&String, &Known)| {
             id.len() + known.title.len() + known.filename.len() + size_of::<Known>() + size_of::<String>()
@@ -351,7 +355,8 @@ impl Index {
         let mut chunks = Vec::with_capacity(stored.len());
         for StoredChunk { id, number, chunk } in stored {
             let context = pipeline.context(&document.title, &chunk.headings);
-            let shown = Shown { place: chunk.place, page: chunk.page, tags: chunk.tags.clone() };
+            let (gap, tags) = (chunk.gap.clone(), chunk.tags.clone());
+            let shown = Shown { place: chunk.place, gap, page: chunk.page, tags };
             chunks.push(searched(id.clone(), number, context, chunk)?);
             self.chunks.insert(id, shown);
         }

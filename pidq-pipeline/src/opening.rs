@@ -8,9 +8,8 @@ use std::time::Duration;
 
 use pidq_http::auth::{GrantType, Identities, IdentityError, IdentityOptions, Moment, NewClient};
 use pidq_http::database::{Database, DatabaseError};
-use tokio::sync::Semaphore;
-
 use pidq_http::{App, Cursors, Floor, Secret, SettingError, Settings, Work};
+use tokio::sync::Semaphore;
 
 use crate::cache::Redis;
 use crate::egress::{BackEnd, Guard, Policy};

@@ -19,7 +19,7 @@ use crate::platform::Platform;
 use crate::problems::{stored, unprocessable, validation};
 use crate::records::Pipeline;
 use crate::rerank::{CANDIDATES, Reranker};
-use crate::search::{Filter, Hit, Mode, Question, indexed};
+use crate::search::{Chunk, Filter, Hit, Mode, Question, indexed};
 
 /// The longest question, in characters.
 const LONGEST: usize = 8000;
@@ -226,6 +226,8 @@ fn passage(index: &Index, hit: &Hit<'_>) -> Passage {
     let best = index.chunks.get(&hit.best.id);
     let known = index.documents.get(hit.document);
     let place = |at: Option<i64>| at.and_then(|at| usize::try_from(at).ok()).unwrap_or(0);
+    let places = || parts.iter().filter_map(|part| part.place);
+    let gap = |chunk: &Chunk| index.chunks.get(&chunk.id)?.gap.as_deref();
     let mut tags: Vec<String> = Vec::new();
     for tag in parts.iter().flat_map(|part| &part.tags) {
         if !tags.contains(tag) {
@@ -238,9 +240,9 @@ fn passage(index: &Index, hit: &Hit<'_>) -> Passage {
         filename: known.map(|known| known.filename.clone()).unwrap_or_default(),
         chunk_id: hit.best.id.clone(),
         page: best.and_then(|shown| shown.page).and_then(|page| u32::try_from(page).ok()),
-        start: place(parts.first().and_then(|part| part.place).map(|place| place.0)),
-        end: place(parts.last().and_then(|part| part.place).map(|place| place.1)),
-        text: hit.text(),
+        start: place(places().map(|place| place.0).min()),
+        end: place(places().map(|place| place.1).max()),
+        text: hit.text_with(gap),
         score: hit.score,
         tags,
         nodes: Vec::new(),

@@ -212,6 +212,8 @@ pub struct Chunk {
     pub place: Option<(i64, i64)>,
     /// The same in bytes.
     pub bytes: Option<(i64, i64)>,
+    /// What stands between the chunk before and this one, where they do not touch.
+    pub gap: Option<String>,
     /// The page that it begins on, from 1.
     pub page: Option<i64>,
     /// The headings that it stands under, outermost first.

@@ -6,7 +6,7 @@ use crate::platform::Platform;
 use crate::{ask, catalogue, documents, events, keys, licensing, limits, pipelines, questions, tokens};
 
 /// The most bytes of a JSON body.
-const JSON_BODY: u64 = 1 << 20;
+pub(crate) const JSON_BODY: u64 = 1 << 20;
 /// The most bytes of a form with a document. The handler counts again, with the limit of the settings.
 const FORM_BODY: u64 = 1 << 30;
 

@@ -14,11 +14,10 @@ use crate::pipelines::{self, known_members, text_splitter};
 use crate::platform::{LONGEST_PAGE, PAGE, Platform};
 use crate::problems::{unprocessable, validation};
 use crate::records::Pipeline;
+use crate::routes::JSON_BODY;
 
 /// How long a request waits for others to be done.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// The most bytes of a body that is JSON.
-const JSON_BODY: u64 = 1 << 20;
 
 /// What is to be cut, and how.
 #[derive(Default)]

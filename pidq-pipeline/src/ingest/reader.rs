@@ -68,7 +68,7 @@ pub(crate) async fn pieces(
         // A model that does not answer is no fault of the text.
         match (silent.take(), pieces) {
             (Some(error), _) => Err(unembedded(&error)),
-            (None, Ok(pieces)) => Ok((extracted, pieces)),
+            (None, Ok(pieces)) => Ok((extracted, with_gaps(pieces))),
             (None, Err(why)) => Err(trouble("corrupt-document", format!("The text cannot be split: {why}."))),
         }
     });
@@ -87,6 +87,8 @@ pub(crate) async fn pieces(
 pub(crate) struct Piece {
     text: String,
     span: Option<Range<usize>>,
+    /// What stands between the piece before and this one, where they do not touch.
+    gap: Option<Range<usize>>,
     headings: Vec<String>,
 }
 
@@ -99,7 +101,12 @@ impl Piece {
             None => &chunk.text,
         };
         let headings = chunk.headings.iter().map(|(_, heading)| heading.clone()).collect();
-        (!said.trim().is_empty()).then(|| Piece { text: said.to_owned(), span: chunk.span.clone(), headings })
+        (!said.trim().is_empty()).then(|| Piece {
+            text: said.to_owned(),
+            span: chunk.span.clone(),
+            gap: None,
+            headings,
+        })
     }
 
     /// What the vector is made from.
@@ -113,6 +120,7 @@ impl Piece {
         records::Chunk {
             place: self.span.as_ref().map(|span| (place(span.start), place(span.end))),
             bytes: self.span.as_ref().map(|span| (span.start as i64, span.end as i64)),
+            gap: self.gap.as_ref().map(|gap| extracted.text[gap.clone()].to_owned()),
             page: self.span.as_ref().map(|span| extracted.page_at(span.start) as i64 + 1),
             headings: self.headings.clone(),
             content: self.text.clone(),
@@ -120,6 +128,20 @@ impl Piece {
             vector: to_blob(vector),
         }
     }
+}
+
+/// The pieces with what stands between them. Both ends are ends of pieces, and so of characters.
+fn with_gaps(mut pieces: Vec<Piece>) -> Vec<Piece> {
+    let mut before: Option<usize> = None;
+    for piece in &mut pieces {
+        let Some(span) = &piece.span else {
+            before = None;
+            continue;
+        };
+        piece.gap = before.filter(|end| *end < span.start).map(|end| end..span.start);
+        before = Some(span.end);
+    }
+    pieces
 }
 
 /// Ends a child when nobody waits for it.

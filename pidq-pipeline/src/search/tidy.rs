@@ -44,11 +44,16 @@ impl Hit<'_> {
     /// The text of the chunks, what they share once. Between chunks that do not touch stands a line break, since the
     /// splitter took the blanks there: for the exact text cut the [`span`](Self::span) from the document.
     pub fn text(&self) -> String {
+        self.text_with(|_| None)
+    }
+
+    /// The same with what stands in the document before a chunk that does not touch the one before it, if that is known.
+    pub fn text_with<'g>(&self, gap: impl Fn(&Chunk) -> Option<&'g str>) -> String {
         let mut text = self.chunks[0].text.clone();
         for pair in self.chunks.windows(2) {
             match beyond(pair[0], pair[1]) {
                 Some(rest) => text.push_str(rest),
-                None => text.extend(["\n", &pair[1].text]),
+                None => text.extend([gap(pair[1]).unwrap_or("\n"), &pair[1].text]),
             }
         }
         text

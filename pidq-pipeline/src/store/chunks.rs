@@ -19,7 +19,7 @@ pub(super) struct Home<'a> {
 
 /// The arguments that all rows of a statement share, and those that each row has.
 const SHARED: usize = 5;
-const OWN: usize = 11;
+const OWN: usize = 12;
 /// How many rows a statement has. SQLite takes 32,766 arguments and PostgreSQL 65,535; beyond some dozens of rows a
 /// statement gets no faster.
 const ROWS: [usize; 3] = [64, 8, 1];
@@ -37,7 +37,7 @@ fn statement(rows: usize) -> String {
     let rows: Vec<String> = (0..rows).map(row).collect();
     format!(
         "insert into chunks (pipeline_id, generation, classification, document_id, revision, id, number, starts, ends, \
-         first_byte, last_byte, page, headings, content, tags, vector) values {}",
+         first_byte, last_byte, page, headings, content, tags, vector, gap) values {}",
         rows.join(", ")
     )
 }
@@ -110,5 +110,6 @@ fn own<'a>(chunk: &'a Chunk, written: &'a Written, number: i64) -> [Arg<'a>; OWN
         (&chunk.content).into(),
         (&written.tags).into(),
         chunk.vector.as_slice().into(),
+        chunk.gap.as_deref().into(),
     ]
 }

@@ -1,5 +1,7 @@
 //! Documents in the database: what is known of them, and their bytes.
 
+use std::collections::BTreeSet;
+
 use pidq_http::auth::Moment;
 use pidq_http::database::DatabaseError;
 use pidq_http::uuid_v7;
@@ -100,7 +102,8 @@ const LIST: &str = concat!(
 const CONTENT: &str = "select content from contents where document_id = $1 and revision = $2";
 const EXTRACTED: &str = "select extracted, pages from contents where document_id = $1 and revision = $2";
 const CHANGE: &str = "update documents set classification = coalesce($4, classification),
-  filename = coalesce($5, filename), metadata = coalesce($6, metadata), indexed_at = $3, updated_at = $3
+  filename = coalesce($5, filename), metadata = coalesce($6, metadata), updated_at = $3,
+  indexed_at = case when indexed_at >= $3 then indexed_at + 1 else $3 end
   where id = $1 and updated_at = $2 and status <> 'deleting'";
 const RELABEL_CHUNKS: &str = "update chunks set classification = $2 where document_id = $1";
 const QUEUE: &str = "update documents set status = 'queued', attempts = 0, progress = '{}', updated_at = $2
@@ -123,6 +126,9 @@ const DELETE_CONTENTS: &str = "delete from contents where document_id = $1";
 const DELETE_JOBS: &str = "delete from jobs where document_id = $1";
 const DELETE: &str = "delete from documents where id = $1";
 
+/// How often is looked for a document that comes and goes while another one with its bytes is stored.
+const LOOKS: usize = 4;
+
 impl Store {
     /// Stores a document with the job of reading it, or finds the one with the same bytes under the same label. Says
     /// whether it is new.
@@ -130,23 +136,34 @@ impl Store {
     /// # Errors
     /// If the caller's id of it is taken.
     pub async fn add_document(&self, new: NewDocument<'_>) -> Result<(Document, bool)> {
-        if let Some(known) = self.same_document(&new).await? {
-            return Ok((known, false));
-        }
-        let id = uuid_v7();
-        match self.insert_document(&id, &new).await {
-            Ok(()) => {}
-            // Somebody else stored the same between the look and the insertion, or the caller's id is taken.
-            Err(error) if error.is_duplicate() => {
-                return match self.same_document(&new).await? {
-                    Some(known) => Ok((known, false)),
-                    None => Err(StoreError::ExternalIdTaken),
-                };
+        for _ in 0..LOOKS {
+            if let Some(known) = self.same_document(&new).await? {
+                return Ok((known, false));
             }
-            Err(error) => return Err(error.into()),
+            let id = uuid_v7();
+            match self.insert_document(&id, &new).await {
+                Ok(()) => {
+                    let stored = self.document(new.pipeline_id, &id).await?;
+                    return stored.map(|document| (document, true)).ok_or(StoreError::Changed);
+                }
+                Err(error) if error.is_duplicate() => self.no_other_is_called(&new).await?,
+                Err(error) => return Err(error.into()),
+            }
         }
-        let stored = self.document(new.pipeline_id, &id).await?;
-        stored.map(|document| (document, true)).ok_or(StoreError::Changed)
+        Err(StoreError::Changed)
+    }
+
+    /// Of two reasons why a document is a duplicate this is one. The other one is that somebody else stored the same
+    /// bytes between the look and the insertion, and that is found by another look, unless it was deleted since.
+    async fn no_other_is_called(&self, new: &NewDocument<'_>) -> Result<()> {
+        let Some(external_id) = new.external_id else { return Ok(()) };
+        let listed = Listed { external_id: Some(external_id), ..Listed::default() };
+        match self.documents(new.pipeline_id, listed, "", 1).await?.pop() {
+            Some(other) if other.classification != new.classification || other.sha256 != new.sha256 => {
+                Err(StoreError::ExternalIdTaken)
+            }
+            _ => Ok(()),
+        }
     }
 
     async fn same_document(&self, new: &NewDocument<'_>) -> Result<Option<Document>> {
@@ -255,8 +272,12 @@ impl Store {
             Err(error) => return Err(error.into()),
         }
         if change.classification.is_some() || change.metadata.is_some() {
-            partitions::changed_under(&mut tx, &document.pipeline_id, &document.classification).await?;
-            partitions::changed(&mut tx, &document.id).await?;
+            let label = change.classification.unwrap_or(&document.classification);
+            // Always in the same order: two that change places must not wait for each other.
+            let labels = BTreeSet::from([document.classification.as_str(), label]);
+            for label in labels {
+                partitions::changed_under(&mut tx, &document.pipeline_id, label).await?;
+            }
         }
         if let Some(label) = change.classification {
             tx.execute(RELABEL_CHUNKS, &[(&document.id).into(), label.into()]).await?;

@@ -79,7 +79,8 @@ const LATER: &str = "update jobs set holder = null, held_until = null, run_at = 
 const WAIT: &str = "update jobs set holder = null, held_until = null, run_at = $3, attempts = attempts - 1
   where id = $1 and holder = $2";
 const STATUS: &str = "select status from documents where id = $1";
-const HELD: &str = "select 1 from jobs where id = $1 and holder = $2 and held_until >= $3";
+/// Changes nothing but that nobody else takes the job before the transaction ends.
+const HELD: &str = "update jobs set holder = $2 where id = $1 and holder = $2 and held_until >= $3";
 const PROGRESS: &str = "update documents set status = $2, attempts = $3, progress = $4, updated_at = $5
   where id = $1 and status not in ('deleting', 'cancelled')";
 const LABEL: &str = "select classification from documents where id = $1";
@@ -155,7 +156,7 @@ impl Store {
     pub async fn report(&self, job: &Job, status: Status, progress: &Progress) -> Result<bool> {
         let mut tx = self.database.begin().await?;
         let before = status_of(&mut tx, job).await?;
-        let wanted = is_held(&mut tx, job).await? && set_progress(&mut tx, job, status, progress).await?;
+        let wanted = set_progress(&mut tx, job, status, progress).await? && is_held(&mut tx, job).await?;
         if wanted && before.as_deref() != Some(status.word()) {
             self.tell_of_job(&mut tx, events::DOCUMENT_STAGE, job).await?;
         }
@@ -177,10 +178,11 @@ impl Store {
     pub async fn fail(&self, job: &Job, progress: &Progress, again_at: Option<i64>) -> Result<bool> {
         let status = if again_at.is_some() { Status::Queued } else { Status::Failed };
         let mut tx = self.database.begin().await?;
+        let written = set_progress(&mut tx, job, status, progress).await?;
         if !is_held(&mut tx, job).await? {
             return Ok(false);
         }
-        if set_progress(&mut tx, job, status, progress).await? {
+        if written {
             let kind = if again_at.is_some() { events::DOCUMENT_QUEUED } else { events::DOCUMENT_FAILED };
             self.tell_of_job(&mut tx, kind, job).await?;
         }
@@ -198,10 +200,11 @@ impl Store {
     /// If the database does not answer.
     pub async fn postpone(&self, job: &Job, progress: &Progress, until: i64) -> Result<bool> {
         let mut tx = self.database.begin().await?;
+        let written = set_progress(&mut tx, job, Status::Queued, progress).await?;
         if !is_held(&mut tx, job).await? {
             return Ok(false);
         }
-        if set_progress(&mut tx, job, Status::Queued, progress).await? {
+        if written {
             self.tell_of_job(&mut tx, events::DOCUMENT_QUEUED, job).await?;
         }
         tx.execute(WAIT, &[(&job.id).into(), (&job.holder).into(), until.into()]).await?;
@@ -217,9 +220,6 @@ impl Store {
     pub async fn publish(&self, job: &Job, read: &ReadDocument) -> Result<bool> {
         let Some(document) = &job.document_id else { return Ok(false) };
         let mut tx = self.database.begin().await?;
-        if !is_held(&mut tx, job).await? {
-            return Ok(false);
-        }
         let progress = text(&read.progress)?;
         let arguments = [
             document.into(),
@@ -228,7 +228,7 @@ impl Store {
             (&read.content_type).into(),
             Moment::now().0.into(),
         ];
-        if tx.execute(READY, &arguments).await? == 0 {
+        if tx.execute(READY, &arguments).await? == 0 || !is_held(&mut tx, job).await? {
             return Ok(false);
         }
         let title = read.title.as_deref();
@@ -259,9 +259,13 @@ async fn status_of(tx: &mut Transaction, job: &Job) -> Result<Option<String>> {
     Ok(tx.row::<(String,)>(STATUS, &[job.document_id.as_deref().into()]).await?.map(|row| row.0))
 }
 
+/// Whether a job is held, and then until the transaction ends.
+///
+/// Asked after the document was written: whoever ends a job writes its document first, so that all wait for each other in
+/// the same order, and nothing can happen to the job between this answer and the end.
 async fn is_held(tx: &mut Transaction, job: &Job) -> Result<bool> {
     let arguments = [(&job.id).into(), (&job.holder).into(), Moment::now().0.into()];
-    Ok(tx.row::<(i32,)>(HELD, &arguments).await?.is_some())
+    Ok(tx.execute(HELD, &arguments).await? > 0)
 }
 
 async fn set_progress(tx: &mut Transaction, job: &Job, status: Status, progress: &Progress) -> Result<bool> {

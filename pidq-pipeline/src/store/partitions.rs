@@ -64,6 +64,7 @@ type Row = (
     String,
     String,
     Option<Vec<u8>>,
+    Option<String>,
 );
 
 /// The same with document and revision.
@@ -79,6 +80,7 @@ type PlacedRow = (
     String,
     String,
     Option<Vec<u8>>,
+    Option<String>,
     String,
     i64,
 );
@@ -105,7 +107,8 @@ const ONE_SEARCHABLE: &str = searchable!(" and d.id = $3");
 macro_rules! chunks {
     ($more:literal, $where:literal, $order:literal) => {
         concat!(
-            "select id, number, starts, ends, first_byte, last_byte, page, headings, content, tags, vector",
+            "select id, number, starts, ends, first_byte, last_byte, page, headings, content, tags, vector, \
+             gap",
             $more,
             " from chunks where ",
             $where,
@@ -192,8 +195,8 @@ impl Store {
         let arguments = [pipeline.into(), generation.into(), label.into()];
         let mut rows = self.database.stream::<PlacedRow>(ALL_CHUNKS, &arguments);
         let mut document: Option<(String, i64, Vec<StoredChunk>)> = None;
-        while let Some((a, b, c, d, e, f, g, h, i, j, k, id, revision)) = rows.next().await? {
-            let chunk = chunk((a, b, c, d, e, f, g, h, i, j, k))?;
+        while let Some((a, b, c, d, e, f, g, h, i, j, k, l, id, revision)) = rows.next().await? {
+            let chunk = chunk((a, b, c, d, e, f, g, h, i, j, k, l))?;
             match &mut document {
                 Some(same) if same.0 == id && same.1 == revision => same.2.push(chunk),
                 _ => {
@@ -254,6 +257,7 @@ fn chunk(row: Row) -> Result<StoredChunk> {
         content: row.8,
         tags: structure("tags", &row.9)?,
         vector: row.10.unwrap_or_default(),
+        gap: row.11,
     };
     Ok(StoredChunk { id: row.0, number: row.1, chunk })
 }

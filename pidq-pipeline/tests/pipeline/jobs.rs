@@ -171,6 +171,7 @@ fn read(text: &str) -> ReadDocument {
     let chunk = Chunk {
         place: Some((0, text.len() as i64)),
         bytes: Some((0, text.len() as i64)),
+        gap: None,
         page: Some(1),
         headings: vec![],
         content: text.into(),

@@ -2,8 +2,8 @@
 
 use pidq_http::database::Database;
 use pidq_pipeline::records::{Chunk, Document, Options, Pipeline, Progress};
-use pidq_pipeline::store::{NewDocument, NewPipeline, ReadDocument, Store};
-use serde_json::Map;
+use pidq_pipeline::store::{NewDocument, NewPipeline, ReadDocument, Store, StoreError};
+use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
 use crate::databases;
@@ -19,10 +19,19 @@ pub async fn on_each(test: impl AsyncFn(Store, Database)) {
 
 /// A pipeline whose vectors have one number, so that tests can leave them out.
 pub async fn pipeline(store: &Store, labels: &[&str]) -> Pipeline {
+    with_vectors(store, labels, 1).await
+}
+
+/// A pipeline whose vectors have the length that they say.
+pub async fn wide_pipeline(store: &Store, labels: &[&str]) -> Pipeline {
+    with_vectors(store, labels, 512).await
+}
+
+async fn with_vectors(store: &Store, labels: &[&str], dimensions: i64) -> Pipeline {
     let new = NewPipeline {
         name: pidq_http::uuid_v7(),
         embedding_model: "hash-512".into(),
-        embedding_dimensions: 1,
+        embedding_dimensions: dimensions,
         text_splitter: "character".into(),
         splitter_parameters: Map::new(),
         classifications: labels.iter().map(|&label| label.to_owned()).collect(),
@@ -33,17 +42,38 @@ pub async fn pipeline(store: &Store, labels: &[&str]) -> Pipeline {
 
 /// A document as it comes in.
 pub async fn add(store: &Store, pipeline: &Pipeline, label: &str, text: &str) -> Document {
+    add_text(store, pipeline, NewText { label, text, metadata: &Map::new() }).await
+}
+
+/// What differs from document to document.
+pub struct NewText<'a> {
+    pub label: &'a str,
+    pub text: &'a str,
+    pub metadata: &'a Map<String, Value>,
+}
+
+pub async fn add_text(store: &Store, pipeline: &Pipeline, new: NewText<'_>) -> Document {
+    try_add(store, pipeline, new).await.unwrap().0
+}
+
+/// The same where others do things at the same time.
+pub async fn try_add(store: &Store, pipeline: &Pipeline, new: NewText<'_>) -> Result<(Document, bool), StoreError> {
     let new = NewDocument {
         pipeline_id: &pipeline.id,
-        classification: label,
+        classification: new.label,
         external_id: None,
         filename: "a.txt",
         content_type: "text/plain",
-        metadata: &Map::new(),
-        content: text.as_bytes(),
-        sha256: &pidq_http::hex(&Sha256::digest(text)),
+        metadata: new.metadata,
+        content: new.text.as_bytes(),
+        sha256: &digest(new.text),
     };
-    store.add_document(new).await.unwrap().0
+    store.add_document(new).await
+}
+
+/// The SHA-256 of a text.
+pub fn digest(text: &str) -> String {
+    pidq_http::hex(&Sha256::digest(text))
 }
 
 /// What a worker makes of a text: a chunk for each line.
@@ -53,6 +83,7 @@ pub fn read(text: &str) -> ReadDocument {
         Chunk {
             place: Some((at, at + line.len() as i64)),
             bytes: Some((at, at + line.len() as i64)),
+            gap: (at > 0).then(|| "\n".into()),
             page: Some(1),
             headings: vec!["Heading".into()],
             content: line.into(),
