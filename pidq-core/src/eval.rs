@@ -22,6 +22,7 @@ pub(crate) mod view;
 use crate::arena::Arena;
 use crate::error::{Code, Error, Result};
 use crate::graph::Graph;
+use crate::graph::adjacency::NodeId;
 use crate::graph::config::TopologyConfig;
 use crate::graph::plant::Plant;
 use crate::graph::spare::{Borrowed, Tools};
@@ -153,6 +154,13 @@ impl<'a> Cx<'a> {
         let result = walk(self, &mut tools);
         self.tools = Some(tools);
         result
+    }
+
+    /// Takes back the nodes that a walk has found, for the room that they take.
+    pub(crate) fn keep_nodes(&mut self, nodes: Vec<NodeId>) {
+        if let Some(tools) = &mut self.tools {
+            tools.space.keep(nodes);
+        }
     }
 
     /// Evaluates a part of the query on another drawing.

@@ -18,7 +18,7 @@ use crate::graph::pattern::{Match, Pattern, Search};
 use crate::graph::plant::Plant;
 use crate::graph::routes::{self, Route};
 use crate::graph::topology::{Dir, Link, Over, Topology};
-use crate::graph::walk::{self, Pass, Reach, Rules, Step, Walked};
+use crate::graph::walk::{self, Among, Pass, Reach, Rules, Step, Walked};
 use crate::pid::{Datum, extract, flow};
 use crate::value::{Items, Value};
 
@@ -357,7 +357,8 @@ fn walked<'a>(cx: &mut Cx<'a>, ask: &Ask<'a>, from: &[NodeId], rules: &Rules) ->
         let steps = steps(cx, ask, from, rules)?;
         let nodes = steps.iter().filter(|step| step.is_shown()).map(|step| step.node).collect();
         let assumed = if rules.assumes(topology) { steps.iter().map(|step| step.via).collect() } else { Vec::new() };
-        return Ok(Walked { nodes, assumed, depth: 0 });
+        let starts = steps.iter().take_while(|step| step.from == NONE).count();
+        return Ok(Walked { nodes, starts, assumed, depth: 0 });
     }
     let starts = walk::starts(topology, rules, from);
     let walked = cx.with_tools(|cx, tools| {
@@ -371,18 +372,20 @@ fn reached<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan], dir: Dir) ->
     let ask = Ask::new(cx, input, args)?;
     let rules = ask.rules(cx, dir, Pass::None)?;
     let from = start(cx, &ask)?;
-    let starts = walk::starts(&ask.plant.topology, &rules, &from);
-    let Walked { nodes: mut found, assumed, .. } = walked(cx, &ask, &from, &rules)?;
-    // A walk lists where it began first. Equipment that it began at may come again by its ports.
-    found.drain(..starts.len());
+    let Walked { nodes: mut found, starts, assumed, .. } = walked(cx, &ask, &from, &rules)?;
+    // Equipment that the walk began at may come again by its ports.
+    let mut first = starts;
     if ask.plant.topology.ports.arc_count() > 0 {
-        let given: hashbrown::HashSet<NodeId> = from.into_iter().collect();
-        found.retain(|node| !given.contains(node));
+        let given = Among::new(&from);
+        found.drain(..std::mem::take(&mut first));
+        found.retain(|node| !given.has(*node));
     }
     let limit = ask.number(cx, "limit")?;
-    check_rows(cx, found.len(), limit)?;
+    check_rows(cx, found.len() - first, limit)?;
     ask.tell_assumed(cx, &rules, assumed)?;
-    node_list(cx, &ask.plant, &found)
+    let list = node_list(cx, &ask.plant, &found[first..]);
+    cx.keep_nodes(found);
+    list
 }
 
 fn trace<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
@@ -425,7 +428,9 @@ fn expand<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Val
     let limit = ask.number(cx, "limit")?;
     check_rows(cx, found.len(), limit)?;
     ask.tell_assumed(cx, &rules, assumed)?;
-    node_list(cx, &ask.plant, &found)
+    let list = node_list(cx, &ask.plant, &found);
+    cx.keep_nodes(found);
+    list
 }
 
 /// Some nodes and what a walk finds around them, and the edges of unknown direction that led to it.
@@ -451,8 +456,7 @@ fn network<'a>(cx: &mut Cx<'a>, ask: &Ask<'a>) -> Result<(Reach, Vec<bool>)> {
     let rules = ask.rules(cx, Dir::Down, Pass::Any)?;
     let topology = &ask.plant.topology;
     let targets = walk::targets(topology, &to);
-    let wanted: hashbrown::HashSet<NodeId> = targets.iter().copied().collect();
-    let starts = starts_to(topology, from, &wanted, &rules);
+    let starts = starts_to(topology, &from, &Among::new(&targets), &rules);
     let reach = walk::reach(topology, &starts, &targets, &rules, &mut ask.guide(cx))?;
     let is_target = reach.mark(&targets);
     Ok((reach, is_target))
@@ -528,10 +532,10 @@ fn way_between<'a>(
 ) -> Result<Option<Way>> {
     let topology = &ask.plant.topology;
     let targets = walk::targets(topology, to);
-    let wanted: hashbrown::HashSet<NodeId> = targets.iter().copied().collect();
-    let starts = starts_to(topology, from, &wanted, rules);
+    let wanted = Among::new(&targets);
+    let starts = starts_to(topology, &from, &wanted, rules);
     let (way, depth) = match ask.asks() || !walk::is_plain(topology, rules) {
-        true => walk_to(cx, ask, &starts, |node| wanted.contains(&node), rules)?,
+        true => walk_to(cx, ask, &starts, |node| wanted.has(node), rules)?,
         false => {
             let search = cx.with_tools(|cx, tools| {
                 meet::meet(topology, &mut tools.room, &starts, &targets, rules, |units| cx.spend(units))
@@ -566,15 +570,14 @@ fn walk_to<'a>(
 
 /// Where a walk to some nodes begins. Where both are the same there is nothing to walk, also for a node that nothing
 /// leaves.
-fn starts_to(
-    topology: &Topology,
-    from: Vec<NodeId>,
-    wanted: &hashbrown::HashSet<NodeId>,
-    rules: &Rules,
-) -> Vec<NodeId> {
-    let mut starts = walk::starts(topology, rules, &from);
-    let known: hashbrown::HashSet<NodeId> = starts.iter().copied().collect();
-    starts.extend(from.into_iter().filter(|node| wanted.contains(node) && !known.contains(node)));
+fn starts_to(topology: &Topology, from: &[NodeId], wanted: &Among<'_>, rules: &Rules) -> Vec<NodeId> {
+    let mut starts = walk::starts(topology, rules, from);
+    let mut there: Vec<NodeId> = from.iter().copied().filter(|node| wanted.has(*node)).collect();
+    if !there.is_empty() {
+        let known = Among::new(&starts);
+        there.retain(|node| !known.has(*node));
+        starts.append(&mut there);
+    }
     starts
 }
 

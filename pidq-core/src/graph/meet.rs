@@ -58,12 +58,15 @@ impl Levels {
 pub(crate) struct Room {
     ahead: Levels,
     back: Levels,
+    /// Room for the nodes of both sides, and how each was found.
+    lists: [(Vec<NodeId>, Vec<[u32; 2]>); 2],
 }
 
 impl Room {
     /// Bytes kept.
     pub fn size(&self) -> usize {
-        self.ahead.size() + self.back.size()
+        let list = |(nodes, from): &(Vec<NodeId>, Vec<[u32; 2]>)| 4 * nodes.capacity() + 8 * from.capacity();
+        self.ahead.size() + self.back.size() + self.lists.iter().map(list).sum::<usize>()
     }
 }
 
@@ -98,10 +101,24 @@ pub(crate) fn meet(
         Dir::Up => Dir::Down,
         Dir::Both => Dir::Both,
     };
-    let mut ahead = Front::new(topology.table(rules.over, rules.dir));
-    let mut back = Front::new(topology.table(rules.over, against));
+    let [first, second] = std::mem::take(&mut room.lists);
+    let mut ahead = Front::new(topology.table(rules.over, rules.dir), first);
+    let mut back = Front::new(topology.table(rules.over, against), second);
     ahead.begin(&mut room.ahead, starts);
     back.begin(&mut room.back, targets);
+    let search = search(topology, room, [&mut ahead, &mut back], rules, &mut pay);
+    room.lists = [ahead, back].map(|front| (front.nodes, front.from));
+    search
+}
+
+/// Level by level, where there is less to look at.
+fn search(
+    topology: &Topology,
+    room: &mut Room,
+    [ahead, back]: [&mut Front<'_>; 2],
+    rules: &Rules,
+    pay: &mut impl FnMut(u64) -> Result<()>,
+) -> Result<Search> {
     let ends = |node: NodeId| rules.pass == Pass::None && topology.is_equipment(node);
     loop {
         if let Some(middle) = ahead.meets(&room.back, back.level) {
@@ -116,11 +133,11 @@ pub(crate) fn meet(
         if ahead.cost() <= back.cost() {
             // Where it began it goes on, whatever that is.
             let first = ahead.level == 0;
-            ahead.advance(&mut room.ahead, |node| first || !ends(node), |_| true, &mut pay)?;
+            ahead.advance(&mut room.ahead, |node| first || !ends(node), |_| true, pay)?;
         } else {
             let begun = &room.ahead;
             let is_passed = |node| !ends(node) || begun.of(node) == Some(0);
-            back.advance(&mut room.back, |_| true, is_passed, &mut pay)?;
+            back.advance(&mut room.back, |_| true, is_passed, pay)?;
         }
     }
 }
@@ -147,8 +164,11 @@ struct Front<'t> {
 }
 
 impl<'t> Front<'t> {
-    fn new(table: &'t Adjacency) -> Front<'t> {
-        Front { table, nodes: Vec::new(), from: Vec::new(), last: 0, level: 0 }
+    /// A walk that has not begun. What the lists hold is of an earlier one.
+    fn new(table: &'t Adjacency, (mut nodes, mut from): (Vec<NodeId>, Vec<[u32; 2]>)) -> Front<'t> {
+        nodes.clear();
+        from.clear();
+        Front { table, nodes, from, last: 0, level: 0 }
     }
 
     fn begin(&mut self, levels: &mut Levels, nodes: &[NodeId]) {

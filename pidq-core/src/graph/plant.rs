@@ -281,11 +281,8 @@ fn is_same(a: Object<'_>, b: Object<'_>) -> bool {
 /// The place of an object among items. Containers are numbered in the order of their first byte, so items ascend; items
 /// that are not containers are stepped over.
 fn position(items: &[Cell], id: ContainerId) -> Option<u32> {
-    let container = |at: usize| match items[at].kind() {
-        Kind::Array(item) | Kind::Object(item) => Some(item),
-        _ => None,
-    };
-    let (mut low, mut high) = (0, items.len());
+    let container = |at: usize| container_of(items[at]);
+    let (mut low, mut high) = around(items, id).unwrap_or((0, items.len()));
     while low < high {
         let middle = (low + high) / 2;
         let Some((at, item)) = (middle..high).find_map(|at| Some((at, container(at)?))) else {
@@ -297,6 +294,31 @@ fn position(items: &[Cell], id: ContainerId) -> Option<u32> {
             Ordering::Less => low = at + 1,
             Ordering::Greater => high = middle,
         }
+    }
+    None
+}
+
+fn container_of(cell: Cell) -> Option<ContainerId> {
+    match cell.kind() {
+        Kind::Array(item) | Kind::Object(item) => Some(item),
+        _ => None,
+    }
+}
+
+/// The neighbourhood of an object among items. They are alike, so that they hold about as many containers each: it is
+/// near to where it would be if all held as many.
+fn around(items: &[Cell], id: ContainerId) -> Option<(usize, usize)> {
+    let last = items.len().checked_sub(1)?;
+    let (first_id, last_id) = (container_of(items[0])?, container_of(items[last])?);
+    let share = f64::from(id.0.checked_sub(first_id.0)?) / f64::from(last_id.0.checked_sub(first_id.0)?.max(1));
+    let guess = ((share * last as f64) as usize).min(last);
+    let mut reach = 4;
+    while reach < last {
+        let (low, high) = (guess.saturating_sub(reach), (guess + reach).min(last));
+        if container_of(items[low])? <= id && id <= container_of(items[high])? {
+            return Some((low, high + 1));
+        }
+        reach *= 8;
     }
     None
 }

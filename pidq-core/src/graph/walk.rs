@@ -71,6 +71,8 @@ impl Guide for Payer<'_> {
 pub(crate) struct Space {
     stamps: Vec<u32>,
     epoch: u32,
+    /// Room for the nodes that the next walk finds.
+    nodes: Vec<NodeId>,
 }
 
 impl Space {
@@ -96,9 +98,16 @@ impl Space {
         self.stamps[node as usize] == self.epoch
     }
 
+    /// Takes back the nodes that a walk has found, for the room that they take.
+    pub fn keep(&mut self, nodes: Vec<NodeId>) {
+        if nodes.capacity() > self.nodes.capacity() {
+            self.nodes = nodes;
+        }
+    }
+
     /// Bytes kept.
     pub fn size(&self) -> usize {
-        size_of_val(&*self.stamps)
+        size_of_val(&*self.stamps) + self.nodes.capacity() * size_of::<NodeId>()
     }
 }
 
@@ -201,6 +210,8 @@ pub(crate) fn way_to(steps: &[Step], end: usize) -> Vec<Step> {
 #[derive(Debug, Default)]
 pub(crate) struct Walked {
     pub nodes: Vec<NodeId>,
+    /// How many of them it began at; they come first.
+    pub starts: usize,
     /// How deep it went.
     pub depth: u32,
     /// The edges of unknown direction by which it came to nodes first.
@@ -219,7 +230,9 @@ pub(crate) fn plain_walk(
 ) -> Result<Walked> {
     space.begin(topology.node_count());
     let table = topology.table(rules.over, rules.dir);
-    let mut nodes: Vec<NodeId> = starts.iter().copied().filter(|start| space.enter(*start)).collect();
+    let mut nodes = std::mem::take(&mut space.nodes);
+    nodes.clear();
+    nodes.extend(starts.iter().copied().filter(|start| space.enter(*start)));
     let (first, ends) = (nodes.len(), rules.pass == Pass::None);
     let (assumes, mut assumed) = (rules.assumes(topology), Vec::new());
     let (mut at, mut depth, mut level_end) = (0, 0, first);
@@ -240,7 +253,7 @@ pub(crate) fn plain_walk(
             level_end = nodes.len();
         }
     }
-    Ok(Walked { nodes, depth, assumed })
+    Ok(Walked { nodes, starts: first, depth, assumed })
 }
 
 /// The edges of unknown direction among those by which a walk comes from a node to its next ones: of edges to the same
@@ -435,8 +448,11 @@ fn exits<'t>(
 }
 
 /// The nodes where a walk from some nodes begins: the ports of equipment that have them, in the direction of the walk.
-/// Each once.
+/// Each once, where the nodes are.
 pub(crate) fn starts(topology: &Topology, rules: &Rules, nodes: &[NodeId]) -> Vec<NodeId> {
+    if topology.ports.arc_count() == 0 {
+        return nodes.to_vec();
+    }
     let table = topology.table(rules.over, rules.dir);
     let mut starts = Vec::with_capacity(nodes.len());
     for node in nodes {
@@ -455,6 +471,26 @@ pub(crate) fn starts(topology: &Topology, rules: &Rules, nodes: &[NodeId]) -> Ve
 pub(crate) fn targets(topology: &Topology, nodes: &[NodeId]) -> Vec<NodeId> {
     let ports = nodes.iter().flat_map(|node| topology.ports.nodes(*node));
     nodes.iter().chain(ports).copied().collect()
+}
+
+/// Some nodes to look among: few are looked through.
+pub(crate) enum Among<'n> {
+    Few(&'n [NodeId]),
+    Many(HashSet<NodeId>),
+}
+
+impl<'n> Among<'n> {
+    pub fn new(nodes: &'n [NodeId]) -> Among<'n> {
+        const FEW: usize = 8;
+        if nodes.len() <= FEW { Among::Few(nodes) } else { Among::Many(nodes.iter().copied().collect()) }
+    }
+
+    pub fn has(&self, node: NodeId) -> bool {
+        match self {
+            Among::Few(nodes) => nodes.contains(&node),
+            Among::Many(nodes) => nodes.contains(&node),
+        }
+    }
 }
 
 /// The part of a network that a walk can reach, with all arcs in it: a network of its own with numbers of its own.
