@@ -193,8 +193,14 @@ pub(crate) enum Items<'a> {
     Cells(&'a CellList<'a>),
     /// Objects of the same fields of some items.
     Table(&'a Table<'a>),
-    /// Neighbours in a stored list.
-    Part(Part<'a>),
+    /// Neighbours in a stored list: its items from `first`, `len` of them. Its fields stand here and not in a struct of
+    /// their own, so that values are three words wide and not four.
+    Part {
+        arena: &'a Arena,
+        base: ContainerId,
+        first: u32,
+        len: u32,
+    },
     /// Values that a run has built.
     Built(&'a [Value<'a>]),
     /// The objects of all rows of a record.
@@ -248,21 +254,12 @@ impl<'a> Table<'a> {
     }
 }
 
-/// Neighbours in a stored list: its items from `first`, `len` of them.
-#[derive(Clone, Copy)]
-pub(crate) struct Part<'a> {
-    pub arena: &'a Arena,
-    pub base: ContainerId,
-    pub first: u32,
-    pub len: u32,
-}
+/// Lists of values are what queries build most.
+const _: () = assert!(size_of::<Value<'_>>() == 3 * size_of::<usize>());
 
-impl<'a> Part<'a> {
-    /// Invariant: the list has them.
-    pub fn cells(self) -> &'a [Cell] {
-        let list = self.arena.container(self.base);
-        self.arena.cells(list.first + self.first, self.len)
-    }
+/// Neighbours in a stored list, which has them.
+fn neighbours(arena: &Arena, base: ContainerId, first: u32, len: u32) -> &[Cell] {
+    arena.cells(arena.container(base).first + first, len)
 }
 
 impl<'a> Array<'a> {
@@ -273,7 +270,7 @@ impl<'a> Array<'a> {
             Items::Rows(rows) => rows.rows.len(),
             Items::Cells(list) => list.cells.len(),
             Items::Table(table) => table.len as usize,
-            Items::Part(part) => part.len as usize,
+            Items::Part { len, .. } => len as usize,
             Items::Built(items) => items.len(),
             Items::Records(record) => record.rows(),
         }
@@ -292,7 +289,9 @@ impl<'a> Array<'a> {
             Items::Cells(list) => list.cells.get(index).map(|cell| Value::stored(list.arena, *cell)),
             Items::Table(table) if index >= table.len as usize => None,
             Items::Table(table) => Some(Value::Object(Object(Fields::Row(table, index as u32)))),
-            Items::Part(part) => part.cells().get(index).map(|cell| Value::stored(part.arena, *cell)),
+            Items::Part { arena, base, first, len } => {
+                neighbours(arena, base, first, len).get(index).map(|cell| Value::stored(arena, *cell))
+            }
             Items::Built(items) => items.get(index).copied(),
             Items::Records(record) => (index < record.rows()).then(|| record.row(index as u32)),
         }
@@ -303,7 +302,7 @@ impl<'a> Array<'a> {
     pub(crate) fn cells(self) -> Option<(&'a Arena, &'a [Cell])> {
         match self.0 {
             Items::Stored(arena, id) => Some((arena, arena.items(id))),
-            Items::Part(part) => Some((part.arena, part.cells())),
+            Items::Part { arena, base, first, len } => Some((arena, neighbours(arena, base, first, len))),
             Items::Cells(list) => Some((list.arena, list.cells)),
             _ => None,
         }
@@ -314,7 +313,7 @@ impl<'a> Array<'a> {
         match self.0 {
             Items::Stored(arena, id) => Iter::Cells(arena, arena.items(id).iter()),
             Items::Rows(rows) => Iter::Rows(rows.arena, rows.arena.items(rows.base), rows.rows.iter()),
-            Items::Part(part) => Iter::Cells(part.arena, part.cells().iter()),
+            Items::Part { arena, base, first, len } => Iter::Cells(arena, neighbours(arena, base, first, len).iter()),
             Items::Cells(list) => Iter::Cells(list.arena, list.cells.iter()),
             Items::Built(items) => Iter::Values(items.iter()),
             Items::Table(_) | Items::Records(_) => Iter::Places(self, 0..self.len()),

@@ -9,7 +9,7 @@ use crate::arena::{Arena, ContainerId};
 use crate::error::{Code, Error, Result};
 use crate::graph::column::WORTH_IT;
 use crate::value::{
-    Array, CellList, Fields, Index, Items, KeyIndex, Keys, Object, Part, Record, Rows, Table, Value, convert, write,
+    Array, CellList, Fields, Index, Items, KeyIndex, Keys, Object, Record, Rows, Table, Value, convert, write,
 };
 
 /// The keys of the stored objects of a shape, and the same as a list.
@@ -116,8 +116,8 @@ impl<'a> Cx<'a> {
             Items::Stored(arena, base) if end - first >= WORTH_IT => {
                 return self.rows_by(arena, base, end - first, |at| start + at as u32);
             }
-            Items::Stored(arena, base) => Items::Part(Part { arena, base, first: start, len }),
-            Items::Part(part) => Items::Part(Part { first: part.first + start, len, ..part }),
+            Items::Stored(arena, base) => Items::Part { arena, base, first: start, len },
+            Items::Part { arena, base, first, .. } => Items::Part { arena, base, first: first + start, len },
             Items::Built(items) => Items::Built(&items[first..end]),
             Items::Cells(list) => {
                 let list = CellList { cells: &list.cells[first..end], ..*list };
@@ -406,7 +406,7 @@ impl<'a> Cx<'a> {
 fn neighbours<'a>(arena: &'a Arena, base: ContainerId, rows: &[u32]) -> Option<Value<'a>> {
     let first = *rows.first()?;
     let follow = rows.len() < WORTH_IT && rows.windows(2).all(|pair| pair[0] + 1 == pair[1]);
-    follow.then_some(Value::Array(Array(Items::Part(Part { arena, base, first, len: rows.len() as u32 }))))
+    follow.then_some(Value::Array(Array(Items::Part { arena, base, first, len: rows.len() as u32 })))
 }
 
 /// Adds the path of the item that a part of the query failed on.

@@ -215,9 +215,9 @@ fn reverse<'a>(cx: &mut Cx<'a>, input: Value<'a>, _: &'a [Plan]) -> Result<Value
     match array.0 {
         Items::Stored(arena, base) => cx.rows_by(arena, base, count, |at| (count - 1 - at) as u32),
         Items::Rows(rows) => cx.rows_by(rows.arena, rows.base, count, |at| rows.rows[count - 1 - at]),
-        Items::Part(part) => {
-            let last = part.first + part.len.saturating_sub(1);
-            cx.rows_by(part.arena, part.base, count, |at| last - at as u32)
+        Items::Part { arena, base, first, len } => {
+            let last = first + len.saturating_sub(1);
+            cx.rows_by(arena, base, count, |at| last - at as u32)
         }
         _ => cx.list_by(count, |at| array.get(count - 1 - at).unwrap_or(Value::Undefined)),
     }
@@ -385,9 +385,9 @@ pub(super) fn select<'a>(cx: &mut Cx<'a>, array: Array<'a>, places: &[u32]) -> R
             let places: Vec<u32> = places.iter().map(|at| rows.rows[*at as usize]).collect();
             cx.rows(rows.arena, rows.base, &places)
         }
-        Items::Part(part) => {
-            let places: Vec<u32> = places.iter().map(|at| part.first + at).collect();
-            cx.rows(part.arena, part.base, &places)
+        Items::Part { arena, base, first, .. } => {
+            let places: Vec<u32> = places.iter().map(|at| first + at).collect();
+            cx.rows(arena, base, &places)
         }
         Items::Cells(_) | Items::Table(_) | Items::Built(_) | Items::Records(_) => {
             let base = cx.mark();

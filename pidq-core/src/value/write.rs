@@ -90,9 +90,7 @@ impl Writer<'_> {
             }
             Value::Array(Array(Items::Rows(rows))) if rows.is_compact => self.compact_rows(rows),
             Value::Array(Array(Items::Rows(rows))) => self.rows(rows.arena, rows.base, rows.rows.iter().copied()),
-            Value::Array(Array(Items::Part(part))) => {
-                self.rows(part.arena, part.base, part.first..part.first + part.len)
-            }
+            Value::Array(Array(Items::Part { arena, base, first, len })) => self.rows(arena, base, first..first + len),
             Value::Array(Array(Items::Cells(list))) => self.cells(list),
             Value::Array(Array(Items::Table(table))) => self.table(table),
             Value::Array(array) => {
