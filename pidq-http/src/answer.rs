@@ -22,6 +22,7 @@ use crate::principal::Principal;
 use crate::problem::{Place, Problem};
 use crate::proxies::{self, Network};
 use crate::quota::{Charge, Held};
+use crate::range;
 use crate::request::{Head, Incoming, Leftover, Reader, Request, Source};
 use crate::response::{Content, Outgoing, Response};
 use crate::route::{Access, Found, Fut, Missed, Route};
@@ -217,7 +218,7 @@ async fn handle<S: Send + Sync + 'static>(
         body: Reader::new(source, site.limits),
         facts: site.facts.clone(),
     };
-    unpanicked((found.route.handler)(&site.state, request)).await.unwrap_or_else(|_| {
+    unpanicked((site.around)(&site.state, request, found.route.handler)).await.unwrap_or_else(|_| {
         tracing::error!(id = &*trail.head.id, route = found.route.path, "a handler panicked");
         Err(Problem::internal())
     })
@@ -254,8 +255,8 @@ fn options<S>(site: &Inner<S>, head: &Head, allow: &str) -> Response {
 
 const CORS_HEADERS: &str = "Authorization, Content-Type, Content-Encoding, If-Match, If-None-Match, Idempotency-Key, \
     X-Change-Version, X-Request-Id, X-Schema-Version";
-const CORS_EXPOSED: &str =
-    "ETag, WWW-Authenticate, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id, X-Result-Kind";
+const CORS_EXPOSED: &str = "Content-Disposition, Content-Range, ETag, Idempotency-Replayed, Link, Location, \
+    WWW-Authenticate, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id, X-Result-Kind";
 
 fn allowed_origin<'a, S>(site: &Inner<S>, head: &'a Head) -> Option<&'a HeaderValue> {
     head.headers.get(ORIGIN).filter(|origin| site.origins.iter().any(|allowed| allowed.as_bytes() == origin.as_bytes()))
@@ -264,9 +265,14 @@ fn allowed_origin<'a, S>(site: &Inner<S>, head: &'a Head) -> Option<&'a HeaderVa
 /// The headers that all answers share, the validator, and the content coding.
 fn finish<S>(site: &Inner<S>, wire: &Wire, mut trail: Trail, mut response: Response) -> hyper::Response<Outgoing> {
     trail.held = None;
-    share(site, &trail, &mut response.headers);
     not_modified(&trail.head, &mut response);
-    let plain = trail.access == Access::Client || response.status == StatusCode::NOT_MODIFIED;
+    if let Err(problem) = range::cut(&trail.head, &mut response) {
+        response = tell(site, &trail, problem);
+    }
+    share(site, &trail, &mut response.headers);
+    let plain = trail.access == Access::Client
+        || response.status == StatusCode::NOT_MODIFIED
+        || range::is_offered(&response.headers);
     let encoder = if plain { None } else { compress::encoder(&trail.head.headers, &mut response) };
     if trail.head.method == Method::HEAD {
         forget_body(&mut response, encoder.is_none());
@@ -302,6 +308,7 @@ fn share<S>(site: &Inner<S>, trail: &Trail, headers: &mut HeaderMap) {
     if trail.close {
         absent(CONNECTION, "close");
     }
+    site.headers.iter().for_each(|(name, value)| absent(name.clone(), value));
     if !trail.charges.is_empty() {
         Charge::headers(&trail.charges).into_iter().for_each(|(name, value)| absent(name, &value));
     }

@@ -47,6 +47,13 @@ pub async fn bearer(identities: &Identities, head: &Head) -> Result<Principal, P
     identities.authenticate(&headers, Moment::now()).await.map(principal).map_err(refusal)
 }
 
+/// The client whose id and secret a request has in `Authorization: Basic`, if they are right.
+pub async fn basic(identities: &Identities, head: &Head) -> Result<Option<String>, Problem> {
+    let [header] = authorization(head)[..] else { return Ok(None) };
+    let client = identities.client_of_basic(header, head.client).await;
+    client.map_err(|cause| refusal(AuthError::Unavailable(cause)))
+}
+
 /// A caller as the floor sees one. Handlers find the [`Caller`] in what is known.
 fn principal(caller: Caller) -> Principal {
     let id = caller.subject.as_str();

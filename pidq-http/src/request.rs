@@ -206,6 +206,19 @@ impl Request {
         Multipart::new(&self.head.headers, self.body.take(), accepts.limit, limits)
     }
 
+    /// Shows every piece of the body to somebody while it is read: as it came, before it is decompressed.
+    pub fn observe(&mut self, observer: impl FnMut(&[u8]) + Send + Sync + 'static) {
+        self.body.observe(Box::new(observer));
+    }
+
+    /// Reads the body to its end and keeps nothing, for whoever only observes it. A row without a body has none.
+    pub async fn skip_body(&mut self) -> Result<(), Problem> {
+        match self.accepts {
+            Some(accepts) => self.body.skip(accepts.limit).await,
+            None => Ok(()),
+        }
+    }
+
     /// What the row takes, if the content type is among it.
     fn accepted(&self) -> Result<Accepts, Problem> {
         let accepts = self.row_accepts()?;

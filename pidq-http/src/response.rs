@@ -6,7 +6,7 @@ mod stream;
 use bytes::Bytes;
 use hyper::StatusCode;
 use hyper::header::{
-    CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, HeaderMap, HeaderName, HeaderValue, LOCATION,
+    ACCEPT_RANGES, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, HeaderMap, HeaderName, HeaderValue, LOCATION,
 };
 use serde::Serialize;
 
@@ -69,6 +69,25 @@ impl Response {
             .header(CACHE_CONTROL, "no-store")
             .header(HeaderName::from_static("x-accel-buffering"), "no");
         (Events(sender), response)
+    }
+
+    /// An answer that was given before.
+    pub fn again(status: StatusCode, headers: HeaderMap, body: impl Into<Bytes>) -> Self {
+        Response { status, headers, body: Content::Whole(body.into()), notes: Vec::new() }
+    }
+
+    /// The body, if all of it is there: none of one that is sent while it is made.
+    pub fn bytes(&self) -> Option<Bytes> {
+        match &self.body {
+            Content::Empty => Some(Bytes::new()),
+            Content::Whole(bytes) => Some(bytes.clone()),
+            Content::Stream(_) => None,
+        }
+    }
+
+    /// The same, in parts if somebody wants: `Range` is looked after then, and the bytes stay uncompressed.
+    pub fn ranged(self) -> Self {
+        self.header(ACCEPT_RANGES, "bytes")
     }
 
     fn with_content(status: StatusCode, media: &'static str, body: Content) -> Self {

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use bytes::Bytes;
 use hyper::Method;
+use hyper::header::HeaderName;
 use prometheus_client::registry::Registry;
 use tokio::sync::Semaphore;
 
@@ -17,9 +18,9 @@ use crate::principal::Principal;
 use crate::problem::Problem;
 use crate::proxies::Network;
 use crate::quota::{Charge, Concurrency, Quota};
-use crate::request::{Head, Incoming};
-use crate::response::{Activity, Outgoing};
-use crate::route::{Fut, Route, Router};
+use crate::request::{Head, Incoming, Request};
+use crate::response::{Activity, Outgoing, Response};
+use crate::route::{Fut, Handler, Route, Router};
 
 /// Finds out who asks, for rows that need a token. Rows that do not are never asked about.
 pub type Authenticate<S> = for<'a> fn(&'a Arc<S>, &'a Head) -> Fut<'a, Result<Principal, Problem>>;
@@ -34,6 +35,9 @@ pub type Standing = Result<Vec<&'static str>, String>;
 /// refused ends the request.
 pub type Meter<S> = for<'a> fn(&'a Arc<S>, &'a Method, &'static str, &'a str) -> Fut<'a, Vec<Charge>>;
 
+/// What stands around every handler: it calls the handler, or answers in its place.
+pub type Around<S> = for<'a> fn(&'a Arc<S>, Request, Handler<S>) -> Fut<'a, Result<Response, Problem>>;
+
 /// A service: its state, its rows, and all that is the same for each of them.
 pub struct App<S: 'static> {
     /// The name in `/version` and in the documentation.
@@ -46,6 +50,10 @@ pub struct App<S: 'static> {
     pub routes: Vec<&'static Route<S>>,
     /// Who asks. Refuses everybody by default.
     pub authenticate: Authenticate<S>,
+    /// What stands around handlers: nothing by default.
+    pub around: Around<S>,
+    /// Headers that all answers have.
+    pub headers: Vec<(HeaderName, &'static str)>,
     /// What `/readyz` asks. Always ready by default.
     pub ready: Ready<S>,
     /// How long, how much, how many.
@@ -75,6 +83,8 @@ impl<S: Send + Sync + 'static> App<S> {
             state: Arc::new(state),
             routes: routes.iter().collect(),
             authenticate: |_, _| Box::pin(async { Err(Problem::unauthenticated()) }),
+            around: |state, request, handler| handler(state, request),
+            headers: Vec::new(),
             ready: |_| Box::pin(async { Ok(Vec::new()) }),
             limits: Limits::default(),
             quota: None,
@@ -114,6 +124,8 @@ impl<S: Send + Sync + 'static> App<S> {
             open: Concurrency::new(self.limits.requests_per_principal),
             state: self.state,
             authenticate: self.authenticate,
+            around: self.around,
+            headers: self.headers,
             limits: self.limits,
             quota: self.quota,
             meter: self.meter,
@@ -164,6 +176,8 @@ pub(crate) struct Inner<S: 'static> {
     pub open: Concurrency,
     pub state: Arc<S>,
     pub authenticate: Authenticate<S>,
+    pub around: Around<S>,
+    pub headers: Vec<(HeaderName, &'static str)>,
     pub limits: Limits,
     pub quota: Option<Quota>,
     pub meter: Meter<S>,

@@ -62,12 +62,17 @@ impl Body for Incoming {
 pub(crate) struct Reader {
     source: Source,
     limits: Limits,
+    observer: Option<Observer>,
 }
+
+/// Who sees each piece of a body, as it came, while it is read.
+pub(crate) type Observer = Box<dyn FnMut(&[u8]) + Send + Sync>;
 
 /// One reading of a body: how much came, and since when.
 pub(crate) struct Reading {
     source: Source,
     limits: Limits,
+    observer: Option<Observer>,
     begun: Instant,
     total: Duration,
     bytes: u64,
@@ -75,12 +80,16 @@ pub(crate) struct Reading {
 
 impl Reader {
     pub fn new(source: Source, limits: Limits) -> Self {
-        Reader { source, limits }
+        Reader { source, limits, observer: None }
+    }
+
+    pub fn observe(&mut self, observer: Observer) {
+        self.observer = Some(observer);
     }
 
     /// The reader that the handler gets; this one is empty from now on.
     pub fn take(&mut self) -> Reader {
-        Reader { source: self.source.take(), limits: self.limits }
+        Reader { source: self.source.take(), limits: self.limits, observer: self.observer.take() }
     }
 
     /// How many bytes there are, if that is known.
@@ -98,13 +107,25 @@ impl Reader {
         }
     }
 
+    /// Reads it to its end, and keeps nothing.
+    pub async fn skip(&mut self, limit: u64) -> Result<(), Problem> {
+        let mut reading = self.take().begin(limit)?;
+        while reading.chunk().await?.is_some() {
+            if reading.bytes > limit {
+                return Err(Problem::too_large("payload-too-large", limit));
+            }
+        }
+        Ok(())
+    }
+
     /// Starts the clock. A body that announces too much is refused before it is read.
     pub fn begin(self, limit: u64) -> Result<Reading, Problem> {
         if self.source.body.size_hint().lower() > limit {
             return Err(Problem::too_large("payload-too-large", limit));
         }
         let total = self.limits.body_time.max(Duration::from_secs(limit / FAIR_RATE));
-        Ok(Reading { source: self.source, limits: self.limits, begun: Instant::now(), total, bytes: 0 })
+        let Reader { source, limits, observer } = self;
+        Ok(Reading { source, limits, observer, begun: Instant::now(), total, bytes: 0 })
     }
 }
 
@@ -147,6 +168,9 @@ impl Reading {
             // Trailers are nothing that we look at.
             let Ok(data) = frame.map_err(|_| broken())?.into_data() else { continue };
             self.bytes += data.len() as u64;
+            if let Some(observer) = &mut self.observer {
+                observer(&data);
+            }
             if !data.is_empty() {
                 return Ok(Some(data));
             }

@@ -165,3 +165,63 @@ async fn the_floor_answers_for_itself() {
     assert!(body(&answer).contains("<code>/things/{id}</code>") && !body(&answer).contains("<script"));
     assert_eq!(status(&server.request("GET /metrics HTTP/1.1", "").await), 404, "figures are for the administrator");
 }
+
+#[tokio::test]
+async fn a_range_is_a_part_of_the_same_bytes() {
+    let server = Server::start(app());
+    let ask =
+        async |method: &str, headers: &str| server.request(&format!("{method} /file HTTP/1.1{headers}"), "").await;
+    let part = ask("GET", "\r\nRange: bytes=8-11\r\nAccept-Encoding: gzip").await;
+    assert_eq!((status(&part), body(&part)), (206, "8901"));
+    assert_eq!(header(&part, "content-range"), Some("bytes 8-11/2000"));
+    assert_eq!((header(&part, "content-length"), header(&part, "content-encoding")), (Some("4"), None));
+    assert_eq!(body(&ask("GET", "\r\nRange: bytes=-3").await), "789");
+    assert_eq!(body(&ask("GET", "\r\nRange: bytes=1998-\r\nIf-Range: \"v1\"").await), "89");
+    let beyond = ask("GET", "\r\nRange: bytes=2000-").await;
+    assert_eq!((status(&beyond), code(&beyond).as_str()), (416, "range-not-satisfiable"));
+    assert_eq!(header(&beyond, "content-range"), Some("bytes */2000"));
+}
+
+#[tokio::test]
+async fn where_a_range_does_not_hold_the_whole_is_sent() {
+    let server = Server::start(app());
+    for headers in [
+        "",
+        "\r\nRange: bytes=0-1,4-5",
+        "\r\nRange: lines=0-1",
+        "\r\nRange: bytes=0-1\r\nIf-Range: \"v0\"",
+        "\r\nRange: bytes=0-1\r\nIf-Range: W/\"v1\"",
+        "\r\nRange: bytes=0-1\r\nIf-Range: Sat, 21 Nov 2026 08:00:00 GMT",
+        "\r\nRange: bytes=0-1\r\nRange: bytes=2-3",
+    ] {
+        let answer = server.request(&format!("GET /file HTTP/1.1{headers}"), "").await;
+        assert_eq!((status(&answer), body(&answer).len()), (200, 2000), "{headers}");
+        assert_eq!(header(&answer, "accept-ranges"), Some("bytes"), "{headers}");
+    }
+    let known = server.request("GET /file HTTP/1.1\r\nRange: bytes=0-1\r\nIf-None-Match: \"v1\"", "").await;
+    assert_eq!((status(&known), body(&known)), (304, ""), "who has it all needs no part");
+    let head = server.request("HEAD /file HTTP/1.1\r\nRange: bytes=0-1", "").await;
+    assert_eq!((status(&head), header(&head, "content-length")), (200, Some("2000")));
+    let other = server.request("GET /things/1 HTTP/1.1\r\nRange: bytes=0-0", "").await;
+    assert_eq!(status(&other), 200, "nothing offers ranges unless it says so");
+}
+
+#[tokio::test]
+async fn what_stands_around_handlers_sees_the_body_and_all_answers_share_headers() {
+    let mut app = app();
+    app.headers = vec![("x-interface".parse().expect("a name"), "7")];
+    app.around = |state, mut request, handler| {
+        Box::pin(async move {
+            let (seen, sees) = std::sync::mpsc::sync_channel(64);
+            let seen = std::sync::Mutex::new(seen);
+            request.observe(move |piece| seen.lock().expect("no panic").send(piece.len()).expect("somebody listens"));
+            let answer = handler(state, request).await?;
+            Ok(answer.header("x-seen".parse().expect("a name"), sees.iter().sum::<usize>().to_string()))
+        })
+    };
+    let server = Server::start(app);
+    let answer = server.request("POST /echo HTTP/1.1\r\nContent-Type: application/json", "\"pump\" ").await;
+    assert_eq!((body(&answer), header(&answer, "x-seen")), ("\"pump\"", Some("7")));
+    assert_eq!(header(&answer, "x-interface"), Some("7"));
+    assert_eq!(header(&server.request("GET /nowhere HTTP/1.1", "").await, "x-interface"), Some("7"));
+}

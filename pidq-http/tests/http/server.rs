@@ -45,6 +45,7 @@ pub const ROUTES: &[Route<State>] = &[
     row!(GET, "/who", Access::Public, None, who),
     row!(POST, "/echo", Access::Public, JSON, echo),
     row!(GET, "/big", Access::Public, None, big),
+    row!(GET, "/file", Access::Public, None, file),
     row!(GET, "/stream", Access::Public, None, stream),
     row!(GET, "/abandoned", Access::Public, None, abandoned),
     row!(GET, "/events", Access::Public, None, events),
@@ -76,6 +77,10 @@ async fn echo(_: &State, mut request: Request) -> Result<Response, Problem> {
 
 async fn big(_: &State, _: Request) -> Result<Response, Problem> {
     Ok(Response::ok("application/json", vec![b'7'; 8 << 20]))
+}
+
+async fn file(_: &State, _: Request) -> Result<Response, Problem> {
+    Ok(Response::ok("text/plain", "0123456789".repeat(200)).etag("v1").ranged())
 }
 
 async fn stream(_: &State, _: Request) -> Result<Response, Problem> {

@@ -1,11 +1,13 @@
 //! Which client is asking: by its header or by its form, not by both.
 
+use std::net::IpAddr;
+
 use super::OAuthRequest;
 use super::authorization::{Credentials, basic};
 use super::form::Form;
 use super::reply::{Challenge, Refusal};
 use crate::auth::clients::Client;
-use crate::auth::{Identities, Network, audit};
+use crate::auth::{Identities, IdentityError, Network, audit};
 
 /// The client of a request, once it has shown its secret.
 pub(super) async fn authenticated(
@@ -21,6 +23,19 @@ pub(super) async fn authenticated(
     }
     audit::client_refused(Network::of(request.address));
     Err(Refusal::Client(challenge))
+}
+
+impl Identities {
+    /// The id of the client whose credentials a header `Authorization: Basic` has, if they are right.
+    pub async fn client_of_basic(&self, header: &str, address: IpAddr) -> Result<Option<String>, IdentityError> {
+        for reading in basic(header).unwrap_or_default() {
+            if let Some(client) = self.client_with(&reading.id, &reading.secret).await? {
+                return Ok(Some(client.id));
+            }
+        }
+        audit::client_refused(Network::of(address));
+        Ok(None)
+    }
 }
 
 fn credentials(request: &OAuthRequest<'_>, form: &Form) -> Result<(Vec<Credentials>, Challenge), Refusal> {
