@@ -43,8 +43,13 @@ pub async fn introspect(identities: &Identities, request: Request) -> Result<Res
 
 /// Who sent a request, by its bearer token.
 pub async fn bearer(identities: &Identities, head: &Head) -> Result<Principal, Problem> {
+    sender(identities, head).await.map_err(refusal)
+}
+
+/// The same, for services that have words of their own for what is refused.
+pub async fn sender(identities: &Identities, head: &Head) -> Result<Principal, AuthError> {
     let headers = authorization(head);
-    identities.authenticate(&headers, Moment::now()).await.map(principal).map_err(refusal)
+    identities.authenticate(&headers, Moment::now()).await.map(principal)
 }
 
 /// The client whose id and secret a request has in `Authorization: Basic`, if they are right.
@@ -106,7 +111,8 @@ fn authorization(head: &Head) -> Vec<&str> {
     head.headers.get_all(AUTHORIZATION).iter().map(|value| value.to_str().unwrap_or_default()).collect()
 }
 
-fn refusal(error: AuthError) -> Problem {
+/// A token that was refused, as a problem.
+pub fn refusal(error: AuthError) -> Problem {
     if let AuthError::Unavailable(cause) = &error {
         tracing::error!(%cause, "tokens cannot be checked");
         return Problem::unavailable("unavailable", error.to_string(), 1);

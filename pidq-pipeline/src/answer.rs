@@ -38,6 +38,8 @@ pub struct Question {
     pub instructions: Option<String>,
     /// The window of the model in tokens, if somebody knows it.
     pub context_window: Option<usize>,
+    /// The most tokens of contexts that the model may see, if somebody says.
+    pub max_context: Option<usize>,
     /// How much chance there is.
     pub temperature: Option<f64>,
     /// The longest answer, in tokens.
@@ -245,6 +247,7 @@ fn compose(question: &Question, window: usize) -> Result<Prompt, NoPrompt> {
         passages: &passages,
         window,
         answer: reserve(question),
+        most: question.max_context,
     })
 }
 

@@ -3,22 +3,26 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use pidq_http::{Events, Head, Problem, Request, Response, Secret, uuid_v7};
+use pidq_http::{Events, Head, Problem, Request, Response, Secret, StatusCode, uuid_v7};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 
 use crate::answer::{self, Answer, Event};
+use crate::connections;
 use crate::egress::AllowList;
 use crate::keys::Verb;
 use crate::llm::{Endpoint, LlmError};
 use crate::pipelines::{self, known_members, must};
 use crate::platform::Platform;
+use crate::policies::Policy;
 use crate::problems::{unprocessable, validation};
 use crate::prompt::{Speaker, Turn};
-use crate::questions::{self, Found};
+use crate::queries;
+use crate::questions::{self, Found, Wanted};
 use crate::records::Pipeline;
-use crate::store::{Asked as Noted, Told};
+use crate::store::{Asked as Noted, Counted, Told};
+use crate::usage;
 
 /// The most turns of a conversation that are taken.
 const TURNS: usize = 20;
@@ -28,7 +32,8 @@ const INSTRUCTIONS: usize = 2000;
 /// What a query has beside a search.
 #[derive(Deserialize)]
 struct Asked {
-    llm_endpoint: LlmEndpoint,
+    llm_endpoint: Option<LlmEndpoint>,
+    llm_connection: Option<String>,
     #[serde(default)]
     history: Vec<Said>,
     instructions: Option<String>,
@@ -68,6 +73,7 @@ enum Role {
 /// The members that a query has beside those of a search.
 const MEMBERS: &[&str] = &[
     "llm_endpoint",
+    "llm_connection",
     "history",
     "instructions",
     "temperature",
@@ -87,80 +93,130 @@ struct Frame {
     search: [Duration; 2],
     /// What the search did otherwise than was asked.
     warnings: Vec<Value>,
+    /// Whether the answer may be kept.
+    retains: bool,
+    counted: Counted,
 }
 
 /// `POST /api/pipelines/{pipeline_id}/query`.
 pub(crate) async fn ask(platform: &Arc<Platform>, mut request: Request) -> Result<Response, Problem> {
     let (pipeline, key) = pipelines::of(platform, &request).await?;
+    acceptable(&request.head)?;
     let body: Map<String, Value> = request.object().await?;
     known_members(&body, &[questions::MEMBERS, MEMBERS].concat())?;
-    platform.licensing.admit()?;
     let of_search = body.iter().filter(|(member, _)| questions::MEMBERS.contains(&member.as_str()));
     let of_search = of_search.map(|(member, value)| (member.clone(), value.clone())).collect();
     let mut asked: Asked = serde_json::from_value(Value::Object(body))
         .map_err(|error| validation("", &pidq_http::sentence(&error.to_string())))?;
     let wanted = questions::understood(&pipeline, of_search)?;
     must(&key, &pipeline, &wanted.classification, Verb::Query)?;
-    let endpoint = endpoint(&pipeline, &wanted.classification, &mut asked.llm_endpoint)?;
     check(&asked)?;
+    let policy = Policy::of(&pipeline, &wanted.classification)?;
+    let model = model(platform, &mut asked, policy.allowed(&pipeline)?).await?;
+    let counted = usage::count(platform).await?;
+    let answered = answered(platform, request, &pipeline, wanted, Asking { asked, model, policy, counted }).await;
+    if answered.is_err() {
+        usage::uncount(platform, counted).await;
+    }
+    answered
+}
+
+/// 406 for somebody who takes neither form of an answer.
+fn acceptable(head: &Head) -> Result<(), Problem> {
+    let forms = ["application/json", "text/event-stream"];
+    if forms.iter().any(|form| head.accepts(form) > 0) {
+        return Ok(());
+    }
+    let problem = Problem::new(StatusCode::NOT_ACCEPTABLE, "not-acceptable");
+    Err(problem.detail("An answer comes as JSON or as events.").with("allowed", forms.to_vec()))
+}
+
+/// A question that is counted, and who answers it.
+struct Asking {
+    asked: Asked,
+    model: Model,
+    policy: Policy,
+    counted: Counted,
+}
+
+async fn answered(
+    platform: &Arc<Platform>,
+    request: Request,
+    pipeline: &Pipeline,
+    wanted: Wanted,
+    Asking { asked, model, policy, counted }: Asking,
+) -> Result<Response, Problem> {
     let (text, classification) = (wanted.query.clone(), wanted.classification.clone());
-    let found = questions::find(platform, &request.principal()?.key(), &pipeline, wanted).await?;
+    let found = questions::find(platform, &request.principal()?.key(), pipeline, wanted).await?;
     let streamed = asked.stream || request.head.accepts("text/event-stream") > request.head.accepts("application/json");
     let frame = Frame {
         id: format!("qry_{}", uuid_v7()),
-        pipeline: pipeline.id,
+        pipeline: pipeline.id.clone(),
         classification,
         query: text.clone(),
         with_contexts: asked.include_contexts,
         search: found.took,
         warnings: found.warnings.clone(),
+        retains: policy.retains(),
+        counted,
     };
-    let question = question(asked, text, found);
+    let mut question = question(asked, text, found);
+    question.context_window = model.window;
+    question.max_context = policy.most_context();
     if streamed {
-        return Ok(stream(platform, endpoint, question, frame, request.head));
+        return Ok(stream(platform, model.endpoint, question, frame, request.head));
     }
-    let answer = answer::answer(&platform.llm, &endpoint, question).await;
+    let answer = answer::answer(&platform.llm, &model.endpoint, question).await;
     frame.note(platform, answer.as_ref().map_err(LlmError::code)).await;
-    let answer = answer.map_err(told)?;
-    let took = answer.took;
-    let shown = serde_json::to_value(answer).map_err(|_| Problem::internal())?;
-    Response::json(&frame.complete(shown, took))
+    let whole = frame.finish(platform, answer.map_err(told)?).await;
+    Ok(policy.unkept(Response::json(&whole)?))
 }
 
-fn endpoint(pipeline: &Pipeline, label: &str, asked: &mut LlmEndpoint) -> Result<Endpoint, Problem> {
-    if let Some(provider) = asked.provider.as_deref().filter(|name| !["openai_compatible", "openai"].contains(name)) {
-        let detail = format!("{provider:?} is no provider.");
-        let problem = unprocessable("validation", "/llm_endpoint/provider", &detail);
-        return Err(problem.with("allowed", vec!["openai_compatible", "openai"]));
-    }
-    let key = Secret::new(std::mem::take(&mut asked.api_key));
-    let mut endpoint = Endpoint::new(asked.base_url.clone(), key, asked.model.clone());
-    endpoint.allow = allowed(pipeline, label)?;
-    let errors: Vec<_> = endpoint
-        .faults()
-        .iter()
-        .map(|fault| json!({"pointer": format!("/llm_endpoint{}", fault.pointer), "detail": fault.detail}))
-        .collect();
-    match errors.first() {
-        Some(first) => {
-            let detail =
-                pidq_http::sentence(&format!("`llm_endpoint`: {}", first["detail"].as_str().unwrap_or_default()));
-            Err(Problem::unprocessable("validation", detail).with("errors", errors))
+/// Who answers, and how much it reads, if somebody said.
+struct Model {
+    endpoint: Endpoint,
+    window: Option<usize>,
+}
+
+/// The model that comes with a query, or the one that is kept under an id: never a kept key for an address that comes.
+async fn model(platform: &Platform, asked: &mut Asked, allow: Option<AllowList>) -> Result<Model, Problem> {
+    let mut model = match (asked.llm_endpoint.take(), asked.llm_connection.take()) {
+        (Some(given), None) => Model { endpoint: endpoint(given)?, window: None },
+        (None, Some(id)) => {
+            let connection = connections::named(platform, &id).await?;
+            let window = connection.context_window.and_then(|window| usize::try_from(window).ok());
+            Model { endpoint: connection.endpoint(platform)?, window }
         }
-        None => Ok(endpoint),
-    }
+        (None, None) => {
+            return Err(validation("/llm_endpoint", "Say who answers: by `llm_endpoint`, or by `llm_connection`."));
+        }
+        (Some(_), Some(_)) => {
+            return Err(validation(
+                "/llm_connection",
+                "Say who answers by one of `llm_endpoint` and `llm_connection`.",
+            ));
+        }
+    };
+    model.endpoint.allow = allow;
+    Ok(model)
 }
 
-/// The addresses that the policy of a label allows.
-pub(crate) fn allowed(pipeline: &Pipeline, label: &str) -> Result<Option<AllowList>, Problem> {
-    let Some(list) = pipeline.options.policies.get(label).and_then(|policy| policy.get("llm_allow")) else {
-        return Ok(None);
-    };
-    let urls: Vec<&str> = list.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-    urls.join(",").parse().map(Some).map_err(|error| {
-        tracing::error!(%error, pipeline = pipeline.id, "the policy of a label cannot be read");
-        Problem::internal()
-    })
+fn endpoint(given: LlmEndpoint) -> Result<Endpoint, Problem> {
+    known_provider(given.provider.as_deref(), "/llm_endpoint/provider")?;
+    let endpoint = Endpoint::new(given.base_url, Secret::new(given.api_key), given.model);
+    connections::sound(&endpoint, "/llm_endpoint")?;
+    Ok(endpoint)
+}
+
+/// The kind of an interface; there is one, and it has two names.
+pub(crate) fn known_provider(given: Option<&str>, pointer: &str) -> Result<&'static str, Problem> {
+    match given {
+        None | Some("openai_compatible" | "openai") => Ok("openai_compatible"),
+        Some(other) => {
+            let problem = unprocessable("validation", pointer, &format!("{other:?} is no provider."));
+            Err(problem.with("allowed", vec!["openai_compatible", "openai"]))
+        }
+    }
 }
 
 fn check(asked: &Asked) -> Result<(), Problem> {
@@ -204,7 +260,7 @@ fn question(asked: Asked, text: String, found: Found) -> answer::Question {
 }
 
 /// What went wrong with a model; why its address was refused is for the log alone.
-fn told(error: LlmError) -> Problem {
+pub(crate) fn told(error: LlmError) -> Problem {
     if let Some(refusal) = error.refusal() {
         tracing::warn!(%refusal, "an address of a model was refused");
     }
@@ -223,6 +279,17 @@ impl Frame {
         if let Err(error) = platform.store.note_query(&Noted { id, pipeline_id, classification, outcome }).await {
             tracing::warn!(%error, "a question cannot be told of");
         }
+    }
+
+    /// The answer as it is sent, kept if it may be.
+    async fn finish(&self, platform: &Platform, answer: Answer) -> Value {
+        let contexts = answer.contexts.clone();
+        let took = answer.took;
+        let whole = self.complete(serde_json::to_value(answer).unwrap_or_default(), took);
+        if self.retains {
+            queries::keep(platform, &whole, &contexts).await;
+        }
+        whole
     }
 
     /// An answer with all that it has.
@@ -283,11 +350,11 @@ async fn forward(
         }
         let name = event.name();
         let data = match event {
-            Event::Error(error) => told(error).to_json(head),
-            Event::Done(answer) => {
-                let took = answer.took;
-                frame.complete(serde_json::to_value(*answer).unwrap_or_default(), took)
+            Event::Error(error) => {
+                usage::uncount(platform, frame.counted).await;
+                told(error).to_json(head)
             }
+            Event::Done(answer) => frame.finish(platform, *answer).await,
             other => other.data().unwrap_or_default(),
         };
         if events.json(name, None, &data).await.is_err() {

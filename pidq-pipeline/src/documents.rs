@@ -17,29 +17,31 @@ use crate::platform::{LONGEST_PAGE, PAGE, Platform};
 use crate::problems::{stored, validation};
 use crate::prompt;
 use crate::records::{Chunk, Document, Pipeline, Status};
-use crate::store::{Change, Listed, StoredChunk};
+use crate::store::{Change, Listed, SORTS, Sort, StoredChunk};
 
 pub(crate) use preview::preview;
 pub(crate) use replace::replace;
 pub(crate) use several::delete as delete_several;
-pub(crate) use upload::{METADATA, create};
+pub(crate) use upload::{METADATA, PARTS, create};
 
 /// `GET /api/pipelines/{pipeline_id}/documents`.
 pub(crate) async fn list(platform: &Arc<Platform>, request: Request) -> Result<Response, Problem> {
     let (pipeline, key) = pipelines::of(platform, &request).await?;
     let query = request.query()?;
+    let sort = query.one("sort")?.map_or(Ok(&SORTS[0]), sort)?;
     let listed = Listed {
         classification: query.one("classification")?,
         status: query.one("status")?.map(status).transpose()?,
         filename: query.one("filename")?,
         external_id: query.one("external_id")?,
+        sort: Some(sort),
     };
     if let Some(label) = listed.classification {
         must(&key, &pipeline, label, Verb::Read)?;
     }
-    let list = format!("documents/{}", pipeline.id);
+    let list = format!("documents/{}/{}", pipeline.id, sort.name);
     let page = platform.cursors.page(&request, &list, PAGE, LONGEST_PAGE)?;
-    let (shown, next) = page_of(platform, &pipeline, &key, listed, page).await?;
+    let (shown, next) = page_of(platform, &pipeline, &key, listed, sort, page).await?;
     let next = next.map(|last| platform.cursors.seal(&list, &last));
     let response = Response::json(&json!({"data": shown, "next_cursor": next}))?;
     Ok(match next {
@@ -54,26 +56,36 @@ async fn page_of(
     pipeline: &Pipeline,
     key: &ApiKey,
     listed: Listed<'_>,
+    sort: &Sort,
     page: pidq_http::Page,
 ) -> Result<(Vec<Value>, Option<String>), Problem> {
-    let mut after = page.after.unwrap_or_default();
+    let mut after = page.after;
     let mut shown = Vec::new();
     loop {
-        let some = platform.store.documents(&pipeline.id, listed, &after, page.limit + 1).await.map_err(stored)?;
+        let some = platform.store.documents(&pipeline.id, listed, after.as_deref().unwrap_or_default(), page.limit + 1);
+        let some = some.await.map_err(stored)?;
         let is_last = some.len() <= page.limit;
         for document in some {
             if key.may(&pipeline.id, &document.classification, Verb::Read) {
                 if shown.len() == page.limit {
-                    return Ok((shown, Some(after)));
+                    return Ok((shown, after));
                 }
                 shown.push(document.show());
             }
-            after = document.id;
+            after = Some(sort.place(&document));
         }
         if is_last {
             return Ok((shown, None));
         }
     }
+}
+
+fn sort(name: &str) -> Result<&'static Sort, Problem> {
+    SORTS.iter().find(|sort| sort.name == name).ok_or_else(|| {
+        Problem::bad_request("invalid-parameter", "`sort` is no order of documents.")
+            .with("parameter", "sort")
+            .with("allowed", SORTS.iter().map(|sort| sort.name).collect::<Vec<_>>())
+    })
 }
 
 fn status(word: &str) -> Result<Status, Problem> {
@@ -102,7 +114,8 @@ pub(crate) async fn content(platform: &Arc<Platform>, request: Request) -> Resul
     let name = pidq_http::percent_encode(&document.filename);
     Ok(Response::ok("application/octet-stream", bytes)
         .header(header::CONTENT_DISPOSITION, format!("attachment; filename*=UTF-8''{name}"))
-        .etag(tag))
+        .etag(tag)
+        .ranged())
 }
 
 /// `GET …/text`: what was read of it.

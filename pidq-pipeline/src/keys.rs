@@ -8,8 +8,7 @@ use pidq_http::{Principal, PrincipalKind, Problem, Request, Response, Secret, St
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::license::DAY;
-use crate::platform::{LONGEST_PAGE, PAGE, Platform, SCOPES, TENANT};
+use crate::platform::{LONGEST_PAGE, PAGE, Platform, SCOPES, TENANT, expired};
 use crate::problems::{stored, validation};
 use crate::store::Store;
 
@@ -72,6 +71,11 @@ impl ApiKey {
         self.pipelines.is_empty()
     }
 
+    /// The ids of its pipelines in one text; none if it reaches all.
+    pub fn pipeline_ids(&self) -> Option<String> {
+        (!self.is_unrestricted()).then(|| self.pipelines.keys().map(String::as_str).collect::<Vec<_>>().join(" "))
+    }
+
     /// The labels of a pipeline that it sees; none if the pipeline does not exist for it.
     pub fn labels(&self, pipeline: &str, all: &[String]) -> Option<Vec<String>> {
         if self.is_unrestricted() {
@@ -101,9 +105,11 @@ impl ApiKey {
 pub(crate) async fn authenticate(store: &Store, id: &str, secret: &str) -> Result<Principal, Problem> {
     let wrong = || Problem::invalid_token("The API key is not known, or no longer good.");
     let Some((key, known)) = store.key(id).await.map_err(stored)? else { return Err(wrong()) };
-    let expired = key.expires_at.is_some_and(|moment| moment <= Moment::now().0);
-    if expired || !Secret::new(secret).is(&known) {
+    if !Secret::new(secret).is(&known) {
         return Err(wrong());
+    }
+    if key.expires_at.is_some_and(|moment| moment <= Moment::now().0) {
+        return Err(expired("The API key has expired."));
     }
     let mut principal = Principal::new(PrincipalKind::Key, TENANT, format!("key:{id}"));
     principal.name = Some(key.name.clone());
@@ -124,27 +130,48 @@ struct Wanted {
     #[serde(default)]
     pipelines: BTreeMap<String, Reach>,
     #[serde(default)]
-    expires_in_days: Option<u32>,
+    expires_at: Option<String>,
 }
 
 /// `POST /api/keys`.
 pub(crate) async fn create(platform: &Arc<Platform>, mut request: Request) -> Result<Response, Problem> {
+    only_unrestricted(&request)?;
     let wanted: Wanted = request.object().await?;
     check(&wanted)?;
-    let now = Moment::now().0;
+    let now = Moment::now();
+    let expires_at = wanted.expires_at.as_deref().map(|text| expiry(text, now)).transpose()?;
     let key = ApiKey {
         id: pidq_http::uuid_v7(),
         name: wanted.name,
         scopes: wanted.scopes,
         pipelines: wanted.pipelines,
-        created_at: now,
-        expires_at: wanted.expires_in_days.map(|days| now + i64::from(days) * DAY * 1000),
+        created_at: now.0,
+        expires_at: expires_at.map(|moment| moment.0),
     };
     let secret = Secret::random().map_err(|_| Problem::internal())?;
     platform.store.add_key(&key, &secret.fingerprint()).await.map_err(stored)?;
     let mut shown = key.show();
     shown["key"] = format!("{PREFIX}{}_{}", key.id, secret.expose()).into();
     Ok(Response::json(&shown)?.created(format!("/api/keys/{}", key.id)))
+}
+
+/// A key that reaches some pipelines only would otherwise make one that reaches all.
+fn only_unrestricted(request: &Request) -> Result<(), Problem> {
+    match of(request)?.is_unrestricted() {
+        true => Ok(()),
+        false => Err(Problem::new(StatusCode::FORBIDDEN, "forbidden")
+            .detail("This key reaches some pipelines only, and looks after no keys.")),
+    }
+}
+
+fn expiry(text: &str, now: Moment) -> Result<Moment, Problem> {
+    let moment = Moment::from_rfc3339(text).ok_or_else(|| {
+        validation("/expires_at", "This is no time: write it as RFC 3339 has it, `2027-01-31T00:00:00Z`.")
+    })?;
+    if moment <= now {
+        return Err(validation("/expires_at", "This time is over: such a key would be good for nothing."));
+    }
+    Ok(moment)
 }
 
 fn check(wanted: &Wanted) -> Result<(), Problem> {
@@ -160,18 +187,35 @@ fn check(wanted: &Wanted) -> Result<(), Problem> {
 
 /// `GET /api/keys`.
 pub(crate) async fn list(platform: &Arc<Platform>, request: Request) -> Result<Response, Problem> {
+    only_unrestricted(&request)?;
     let page = platform.cursors.page(&request, "keys", PAGE, LONGEST_PAGE)?;
     let after = page.after.unwrap_or_default();
     let keys = platform.store.keys(&after, page.limit + 1).await.map_err(stored)?;
     let next = (keys.len() > page.limit).then(|| platform.cursors.seal("keys", &keys[page.limit - 1].id));
     let shown: Vec<_> = keys.iter().take(page.limit).map(ApiKey::show).collect();
-    Response::json(&json!({"data": shown, "next_cursor": next}))
+    let response = Response::json(&json!({"data": shown, "next_cursor": next}))?;
+    Ok(match next {
+        Some(next) => response.next_page(&request, &next),
+        None => response,
+    })
+}
+
+/// `GET /api/keys/{key_id}`.
+pub(crate) async fn fetch(platform: &Arc<Platform>, request: Request) -> Result<Response, Problem> {
+    only_unrestricted(&request)?;
+    let (key, _) = platform.store.key(request.path("key_id")?).await.map_err(stored)?.ok_or_else(not_found)?;
+    Response::json(&key.show())
 }
 
 /// `DELETE /api/keys/{key_id}`.
 pub(crate) async fn delete(platform: &Arc<Platform>, request: Request) -> Result<Response, Problem> {
+    only_unrestricted(&request)?;
     match platform.store.delete_key(request.path("key_id")?).await.map_err(stored)? {
         true => Ok(Response::empty(StatusCode::NO_CONTENT)),
-        false => Err(Problem::not_found("key-not-found").detail("There is no such key.")),
+        false => Err(not_found()),
     }
+}
+
+fn not_found() -> Problem {
+    Problem::not_found("key-not-found").detail("There is no such key.")
 }

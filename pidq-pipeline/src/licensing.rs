@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::license::{Allowance, Given, Licence, State};
 use crate::platform::Platform;
-use crate::problems::stored;
+use crate::usage::Usage;
 
 /// What follows from a licence.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -65,6 +65,12 @@ impl Licensing {
         Err(self.refusal("license-limit", &detail).with("limit", limit))
     }
 
+    /// 402 where all that a licence allows was used.
+    pub(crate) fn used_up(&self, what: &str, limit: u64) -> Problem {
+        let detail = format!("The licence allows {limit} {what}, and there were as many.");
+        self.refusal("license-limit", &detail).with("limit", limit)
+    }
+
     fn refusal(&self, code: &'static str, detail: &str) -> Problem {
         Problem::new(StatusCode::PAYMENT_REQUIRED, code).detail(detail).with("system_id", self.system_id.as_str())
     }
@@ -72,17 +78,17 @@ impl Licensing {
 
 /// `GET /api/license`.
 pub(crate) async fn show(platform: &Platform) -> Result<Response, Problem> {
-    let pipelines = platform.store.count_pipelines().await.map_err(stored)?;
-    let documents = platform.store.count_documents().await.map_err(stored)?;
+    let usage = Usage::of(platform).await?;
     let licensing = &platform.licensing;
     let state = licensing.state();
     let mut shown = json!({
         "system_id": licensing.system_id, "status": state.word(), "mode": word(licensing.mode),
         "plan": null, "expires_at": null, "grace_ends_at": null, "limits": {}, "features": [],
-        "usage": {"pipelines": pipelines, "documents": documents},
+        "usage": usage, "limits_reached": [],
     });
     if let Some(licence) = state.licence() {
         fill(&mut shown, licence);
+        shown["limits_reached"] = usage.reached(&licence.limits).into();
     }
     if let State::Invalid(why) = state {
         shown["reason"] = pidq_http::sentence(why).into();

@@ -119,7 +119,7 @@ impl Client {
             return Ok(exchange);
         }
         let body = exchange.whole(clock, self.patience.idle).await.unwrap_or_default();
-        Err(LlmError::of_answer(exchange.status, &exchange.headers, &body, &question.endpoint.api_key))
+        Err(LlmError::of_answer(exchange.status, &exchange.headers, &body, &question.endpoint.secrets()))
     }
 
     /// Repeats what may be repeated while there is time, and lets an address rest that keeps failing.

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use pidq_http::auth::{GrantType, Identities, IdentityError, IdentityOptions, Moment, NewClient};
 use pidq_http::database::{Database, DatabaseError};
+use pidq_http::header::HeaderName;
 use pidq_http::{App, Cursors, Floor, Secret, SettingError, Settings, Work};
 use tokio::sync::Semaphore;
 
@@ -16,6 +17,7 @@ use crate::egress::{BackEnd, Guard, Policy};
 use crate::events::Feed;
 use crate::extract::{self, Isolation};
 use crate::health::Servers;
+use crate::idempotency;
 use crate::indexes::Indexes;
 use crate::license::{Trust, system_id as system_id_of};
 use crate::licensing::{Licensing, Mode};
@@ -26,6 +28,7 @@ use crate::platform::{Bell, Limits, Platform, TENANT, authenticate, ready};
 use crate::rates::{self, Rates};
 use crate::rerank::Reranker;
 use crate::routes::ROUTES;
+use crate::seal::Sealer;
 use crate::settings::TABLES;
 use crate::store::{Outbox, Store, StoreError};
 use crate::uploads::Uploads;
@@ -86,6 +89,9 @@ impl From<std::io::Error> for OpenError {
     }
 }
 
+/// The version of the interface below `/api`. What breaks a client gets another path.
+const VERSION: &str = "2026-11-01";
+
 /// Documents that are looked at beforehand at once: each has a reader of its own.
 const PREVIEWS: usize = 2;
 /// Searches that wait for a thread.
@@ -116,9 +122,11 @@ pub async fn open(settings: &Settings) -> Result<App<Platform>, OpenError> {
         identities,
         store,
         cursors: cursors(settings)?,
+        sealer: sealer(settings)?,
         limits: Limits {
             upload: settings.size("PIDQ_UPLOAD_SIZE")?,
             pipelines: settings.parsed("PIDQ_MAX_PIPELINES")?,
+            retention: settings.duration("PIDQ_QUERIES_KEPT")?,
         },
         uploads: Uploads::new(settings.size("PIDQ_UPLOAD_MEMORY")?, settings.size("PIDQ_UPLOAD_SIZE")?),
         previews: Semaphore::new(PREVIEWS),
@@ -135,8 +143,10 @@ pub async fn open(settings: &Settings) -> Result<App<Platform>, OpenError> {
     };
     let mut app = App::new("pidq-pipeline", env!("CARGO_PKG_VERSION"), platform, ROUTES);
     app.authenticate = authenticate;
+    app.around = idempotency::around;
     app.ready = ready;
     app.registry.register_collector(Box::new(Servers(app.state.servers())));
+    app.headers = vec![(HeaderName::from_static("pidq-version"), VERSION)];
     Floor(settings).furnish(&mut app)?;
     // What the floor would count in this process alone.
     app.quota = None;
@@ -264,6 +274,20 @@ fn licensing(settings: &Settings, installation: &str) -> Result<Licensing, Setti
 }
 
 fn cursors(settings: &Settings) -> Result<Cursors, SettingError> {
+    Ok(app_secret(settings)?.map_or_else(Cursors::new, |secret| Cursors::from_key(secret.expose().as_bytes())))
+}
+
+fn sealer(settings: &Settings) -> Result<Sealer, OpenError> {
+    match app_secret(settings)? {
+        Some(secret) => Ok(Sealer::of(&secret)),
+        None => Sealer::of_this_process().ok_or_else(|| std::io::Error::other("the system has no randomness").into()),
+    }
+}
+
+fn app_secret(settings: &Settings) -> Result<Option<Secret>, SettingError> {
     let secret = settings.secret("PIDQ_APP_SECRET")?;
-    Ok(secret.map_or_else(Cursors::new, |secret| Cursors::from_key(secret.expose().as_bytes())))
+    match secret.as_ref().is_some_and(|secret| !is_serious(secret.expose())) {
+        true => Err(settings.wrong("PIDQ_APP_SECRET", "it needs 32 characters or more that nobody guesses")),
+        false => Ok(secret),
+    }
 }

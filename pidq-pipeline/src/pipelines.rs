@@ -7,14 +7,14 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::catalogue;
-use crate::egress::AllowList;
 use crate::keys::{self, ApiKey, Verb};
 use crate::models::Models;
 use crate::platform::{LONGEST_PAGE, PAGE, Platform};
+use crate::policies;
 use crate::problems::{refused, stored, unprocessable, validation};
 use crate::records::{Options, Pipeline, PipelineStatus};
 use crate::splitter;
-use crate::store::NewPipeline;
+use crate::store::{Census, NewPipeline, Outage, Seen};
 
 /// The most labels of a pipeline.
 pub(crate) const LABELS: usize = 64;
@@ -57,7 +57,7 @@ async fn new_pipeline(models: &Models, body: Map<String, Value>) -> Result<NewPi
     let wanted: Wanted = serde_json::from_value(Value::Object(body)).map_err(|error| mistyped(&error))?;
     let (text_splitter, splitter_parameters) = text_splitter(&wanted.text_splitter)?;
     let classifications = labels(&wanted.classifications)?;
-    policies(&wanted.options, &classifications)?;
+    policies::check(&wanted.options, &classifications)?;
     Ok(NewPipeline {
         name: name(&wanted.name)?,
         embedding_dimensions: catalogue::dimensions(models, &wanted.embedding_model).await? as i64,
@@ -124,26 +124,6 @@ fn labels(given: &[String]) -> Result<Vec<String>, Problem> {
     Ok(labels)
 }
 
-/// Policies are of labels that there are, and say what is understood: one that nobody follows would be worse than none.
-fn policies(options: &Options, labels: &[String]) -> Result<(), Problem> {
-    for (label, policy) in &options.policies {
-        if !labels.contains(label) {
-            return Err(validation("/policies", &format!("There is no classification {label:?}.")));
-        }
-        let Some(policy) = policy.as_object() else {
-            return Err(validation("/policies", &format!("The policy of {label:?} is an object.")));
-        };
-        known_members(policy, &["llm_allow"])?;
-        let urls: Option<Vec<&str>> =
-            policy.get("llm_allow").and_then(Value::as_array).and_then(|urls| urls.iter().map(Value::as_str).collect());
-        let read = urls.map(|urls| urls.join(",").parse::<AllowList>().map_err(|error| error.to_string()));
-        if let Err(why) = read.unwrap_or_else(|| Err("it is a list of addresses".into())) {
-            return Err(validation("/policies", &format!("`llm_allow` of {label:?}: {why}.")));
-        }
-    }
-    Ok(())
-}
-
 /// A splitter by its name, or an object with the name and parameters; with the defaults filled in.
 pub(crate) fn text_splitter(given: &Value) -> Result<(String, Map<String, Value>), Problem> {
     let (name, mut parameters) = match given {
@@ -166,26 +146,25 @@ pub(crate) async fn list(platform: &Arc<Platform>, request: Request) -> Result<R
     let key = keys::of(&request)?;
     let page = platform.cursors.page(&request, "pipelines", PAGE, LONGEST_PAGE)?;
     let query = request.query()?;
-    let name = query.one("name")?;
-    let mut shown = Vec::new();
-    let mut after = page.after.unwrap_or_default();
-    // Pipelines that a key does not see are passed over, so that a page is full if there are enough.
-    loop {
-        let some = platform.store.pipelines(&after, name, page.limit + 1).await.map_err(stored)?;
-        let last = some.len() <= page.limit;
-        for pipeline in some.iter().filter(|pipeline| key.labels(&pipeline.id, &[]).is_some()) {
-            if shown.len() == page.limit {
-                let next = platform.cursors.seal("pipelines", &after);
-                return Ok(Response::json(&json!({"data": shown, "next_cursor": next}))?.next_page(&request, &next));
-            }
-            shown.push(show(platform, pipeline, &key).await?);
-            after.clone_from(&pipeline.id);
-        }
-        match some.last() {
-            Some(end) if !last => after.clone_from(&end.id),
-            _ => return Response::json(&json!({"data": shown, "next_cursor": null})),
-        }
-    }
+    let within = key.pipeline_ids();
+    let seen = Seen { name: query.one("name")?, within: within.as_deref() };
+    let after = page.after.as_deref().unwrap_or_default();
+    let mut some = platform.store.pipelines(after, seen, page.limit + 1).await.map_err(stored)?;
+    let has_more = some.len() > page.limit;
+    some.truncate(page.limit);
+    let total = platform.store.total_pipelines(seen).await.map_err(stored)?;
+    let (Some(first), Some(last)) = (some.first(), some.last()) else {
+        return Response::json(&json!({"data": [], "next_cursor": null, "total": total}));
+    };
+    let census = platform.store.counts_between(&first.id, &last.id).await.map_err(stored)?;
+    let outages = platform.store.outages().await.map_err(stored)?;
+    let shown: Vec<Value> = some.iter().map(|pipeline| shown(pipeline, &key, &census, &outages)).collect();
+    let next = has_more.then(|| platform.cursors.seal("pipelines", &last.id));
+    let response = Response::json(&json!({"data": shown, "next_cursor": next, "total": total}))?;
+    Ok(match next {
+        Some(next) => response.next_page(&request, &next),
+        None => response,
+    })
 }
 
 /// `GET /api/pipelines/{pipeline_id}`.
@@ -199,6 +178,12 @@ pub(crate) async fn change(platform: &Arc<Platform>, mut request: Request) -> Re
     let (pipeline, key) = of(platform, &request).await?;
     request.head.precondition(Some(&pipeline.etag()))?;
     let patch: Map<String, Value> = request.object().await?;
+    let of_labels = ["classifications", "policies"].iter().any(|member| patch.contains_key(*member));
+    if of_labels && !key.is_unrestricted() {
+        return Err(forbidden(
+            "This key reaches some classifications only, and changes neither them nor their policies.",
+        ));
+    }
     let changed = patched(&pipeline, &patch)?;
     for label in pipeline.classifications.iter().filter(|label| !changed.classifications.contains(label)) {
         if platform.store.is_label_used(&pipeline.id, label).await.map_err(stored)? {
@@ -234,7 +219,7 @@ fn patched(pipeline: &Pipeline, patch: &Map<String, Value>) -> Result<Pipeline, 
         options: serde_json::from_value(options).map_err(|error| mistyped(&error))?,
         ..pipeline.clone()
     };
-    policies(&patched.options, &patched.classifications)?;
+    policies::check(&patched.options, &patched.classifications)?;
     Ok(patched)
 }
 
@@ -304,15 +289,20 @@ pub(crate) fn must(key: &ApiKey, pipeline: &Pipeline, label: &str, verb: Verb) -
 }
 
 async fn show(platform: &Platform, pipeline: &Pipeline, key: &ApiKey) -> Result<Value, Problem> {
+    let census = platform.store.counts_between(&pipeline.id, &pipeline.id).await.map_err(stored)?;
+    let outages = platform.store.outages().await.map_err(stored)?;
+    Ok(shown(pipeline, key, &census, &outages))
+}
+
+/// A pipeline as a key sees it: with its own labels, and nothing of others.
+fn shown(pipeline: &Pipeline, key: &ApiKey, census: &Census, outages: &[Outage]) -> Value {
     let labels = key.labels(&pipeline.id, &pipeline.classifications).unwrap_or_default();
-    let counts = platform.store.counts(&pipeline.id, &labels).await.map_err(stored)?;
-    let mut shown = pipeline.show(&labels, &counts);
-    if pipeline.status == PipelineStatus::Active
-        && platform.store.is_out(&pipeline.embedding_model).await.map_err(stored)?
-    {
+    let mut shown = pipeline.show(&labels, &census.of(&pipeline.id, &labels));
+    let is_out = |outage: &Outage| outage.model == pipeline.embedding_model;
+    if pipeline.status == PipelineStatus::Active && outages.iter().any(is_out) {
         shown["status"] = "degraded".into();
     }
-    Ok(shown)
+    shown
 }
 
 fn forbidden(detail: &str) -> Problem {

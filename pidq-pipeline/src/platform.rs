@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use pidq_http::auth::Identities;
-use pidq_http::{Cursors, Fut, Head, Principal, PrincipalKind, Problem, Standing, Work, oauth};
+use pidq_http::auth::{AuthError, Identities};
+use pidq_http::header::WWW_AUTHENTICATE;
+use pidq_http::{Cursors, Fut, Head, Principal, PrincipalKind, Problem, Standing, StatusCode, Work, oauth};
 use tokio::sync::{Notify, Semaphore};
 use tokio::task::JoinSet;
 
@@ -20,6 +21,7 @@ use crate::messages::{Messages, Signal, Subscription};
 use crate::models::Models;
 use crate::rates::Rates;
 use crate::rerank::Reranker;
+use crate::seal::Sealer;
 use crate::store::Store;
 use crate::uploads::Uploads;
 
@@ -37,6 +39,8 @@ pub struct Platform {
     pub uploads: Uploads,
     /// Documents that are looked at beforehand, so many at once.
     pub previews: Semaphore,
+    /// Locks what has to be read again.
+    pub sealer: Sealer,
     /// Whether all this may be used.
     pub licensing: Licensing,
     /// How often somebody may ask.
@@ -124,6 +128,8 @@ pub struct Limits {
     pub upload: u64,
     /// Pipelines.
     pub pipelines: u64,
+    /// How long answers are kept; nothing keeps none.
+    pub retention: Duration,
 }
 
 /// The rows of a page of a list: if nobody says, and at most.
@@ -138,11 +144,34 @@ pub const SCOPES: &[&str] =
 pub(crate) fn authenticate<'a>(platform: &'a Arc<Platform>, head: &'a Head) -> Fut<'a, Result<Principal, Problem>> {
     Box::pin(async move {
         let Some(identities) = &platform.identities else { return Ok(root(PrincipalKind::Anyone, "anyone")) };
+        if is_of_keys(head.uri.path()) && head.authorization("Basic")?.is_some() {
+            let client = oauth::basic(identities, head).await?.ok_or_else(not_the_master)?;
+            return Ok(root(PrincipalKind::Client, &format!("client:{client}")));
+        }
         match head.bearer()?.and_then(keys::parts) {
             Some((id, secret)) => keys::authenticate(&platform.store, id, secret).await,
-            None => Ok(root(PrincipalKind::Client, &oauth::bearer(identities, head).await?.id)),
+            None => match oauth::sender(identities, head).await {
+                Ok(sender) => Ok(root(PrincipalKind::Client, &sender.id)),
+                Err(AuthError::Expired) => Err(expired("The access token has expired.")),
+                Err(error) => Err(oauth::refusal(error)),
+            },
         }
     })
+}
+
+/// Whether a path is of the API keys: the first ones are made with the master key itself.
+fn is_of_keys(path: &str) -> bool {
+    path.strip_prefix("/api/keys").is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// 401 for what was good once: its owner gets another.
+pub(crate) fn expired(detail: &'static str) -> Problem {
+    let challenge = format!("Bearer realm=\"pidq\", error=\"invalid_token\", error_description=\"{detail}\"");
+    Problem::new(StatusCode::UNAUTHORIZED, "token-expired").detail(detail).header(WWW_AUTHENTICATE, challenge)
+}
+
+fn not_the_master() -> Problem {
+    Problem::invalid_token("The master key or its secret is wrong.").header(WWW_AUTHENTICATE, "Basic realm=\"pidq\"")
 }
 
 /// Whether the database can be reached, and which servers cannot: the hook of the floor below.

@@ -10,7 +10,7 @@ use crate::store::StoreError;
 pub(crate) fn stored(error: StoreError) -> Problem {
     let conflict = |code, detail: &str| Problem::new(StatusCode::CONFLICT, code).detail(detail);
     match error {
-        StoreError::NameTaken => conflict("name-taken", "A pipeline of that name exists. Choose another name."),
+        StoreError::NameTaken => conflict("name-taken", "That name is taken. Choose another one."),
         StoreError::ExternalIdTaken => {
             conflict("external-id-taken", "A document with that external id exists in the pipeline.")
         }

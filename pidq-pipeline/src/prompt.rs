@@ -72,6 +72,8 @@ pub struct Material<'a> {
     pub window: usize,
     /// What of it is kept for the answer, in tokens.
     pub answer: usize,
+    /// The most tokens of passages, if somebody says.
+    pub most: Option<usize>,
 }
 
 /// What a model is told.
@@ -121,6 +123,7 @@ impl Prompt {
         let ending = ending(material, &boundary);
         let taken = tokens(&system) + tokens(&ending) + material.answer;
         let mut room = material.window.checked_sub(taken).filter(|room| *room >= SMALLEST).ok_or(NoPrompt::NoRoom)?;
+        room = room.min(material.most.unwrap_or(room));
         let mut user = String::new();
         let mut used = 0;
         for passage in material.passages {

@@ -8,7 +8,6 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::answer::Context;
-use crate::ask;
 use crate::egress::AllowList;
 use crate::embedding;
 use crate::indexes::{Index, Shared, Shown};
@@ -16,13 +15,14 @@ use crate::keys::Verb;
 use crate::outages;
 use crate::pipelines::{self, known_members, must};
 use crate::platform::Platform;
+use crate::policies::Policy;
 use crate::problems::{stored, unprocessable, validation};
 use crate::records::Pipeline;
 use crate::rerank::{CANDIDATES, Reranker};
 use crate::search::{Chunk, Filter, Hit, Mode, Question, indexed};
 
 /// The longest question, in characters.
-const LONGEST: usize = 8000;
+pub(crate) const LONGEST: usize = 8000;
 /// How many hits a question gets if nobody says.
 const TOP: u32 = 8;
 
@@ -60,10 +60,11 @@ pub(crate) async fn search(platform: &Arc<Platform>, mut request: Request) -> Re
     let (query, classification) = (wanted.query.clone(), wanted.classification.clone());
     let found = find(platform, &request.principal()?.key(), &pipeline, wanted).await?;
     let results: Vec<_> = found.passages.iter().map(Passage::show).collect();
-    Response::json(&json!({
+    let response = Response::json(&json!({
         "pipeline_id": pipeline.id, "classification": classification, "query": query, "results": results,
         "warnings": found.warnings,
-    }))
+    }))?;
+    Ok(Policy::of(&pipeline, &classification)?.unkept(response))
 }
 
 /// The members of a body as a question, with what the pipeline says where the caller does not.
@@ -152,7 +153,7 @@ pub(crate) async fn find(
     let mut found = platform.work.run_for(who, || {}, search).await?.value;
     found.warnings = warnings;
     if let Some(reranker) = &platform.reranker {
-        arrange(reranker, &query, ask::allowed(pipeline, &label)?, &mut found).await;
+        arrange(reranker, &query, Policy::of(pipeline, &label)?.allowed(pipeline)?, &mut found).await;
     }
     found.passages.truncate(top);
     found.took = [embedded, begun.elapsed().saturating_sub(embedded)];

@@ -247,6 +247,8 @@ impl Pipeline {
 
     /// As the interface shows it to somebody who sees these labels, with the counts of their documents.
     pub fn show(&self, classifications: &[String], counts: &Counts) -> Value {
+        let policies = self.options.policies.iter().filter(|(label, _)| classifications.contains(label));
+        let policies: Map<String, Value> = policies.map(|(label, policy)| (label.clone(), policy.clone())).collect();
         json!({
             "id": self.id, "name": self.name,
             "embedding_model": self.embedding_model, "embedding_dimensions": self.embedding_dimensions,
@@ -254,7 +256,7 @@ impl Pipeline {
             "classifications": classifications,
             "description": self.options.description, "metadata": self.options.metadata,
             "retrieval": self.options.retrieval, "chunk_header": self.has_chunk_header(),
-            "policies": self.options.policies,
+            "policies": policies,
             "status": self.status.word(), "document_counts": counts.show(),
             "created_at": rfc3339(self.created_at), "updated_at": rfc3339(self.updated_at), "revision": self.revision,
         })

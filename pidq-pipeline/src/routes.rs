@@ -3,7 +3,9 @@
 use pidq_http::{Accepts, Access, Method, Parameter, Place, Reply, Route, oauth};
 
 use crate::platform::Platform;
-use crate::{ask, catalogue, documents, events, keys, licensing, limits, pipelines, questions, tokens};
+use crate::{
+    ask, catalogue, connections, documents, events, keys, licensing, limits, pipelines, queries, questions, tokens,
+};
 
 /// The most bytes of a JSON body.
 pub(crate) const JSON_BODY: u64 = 1 << 20;
@@ -97,8 +99,8 @@ pub const ROUTES: &[Route<Platform>] = &[
         method: Method::GET,
         path: "/api/pipelines/{pipeline_id}/documents",
         access: Access::Scope("documents:read"),
-        summary: "The documents of a pipeline, oldest first.",
-        parameters: &[LIMIT, CURSOR, CLASSIFICATION, STATUS, FILENAME, EXTERNAL_ID],
+        summary: "The documents of a pipeline, oldest first unless another order is asked for.",
+        parameters: &[LIMIT, CURSOR, SORT, CLASSIFICATION, STATUS, FILENAME, EXTERNAL_ID],
         body: None,
         replies: &[reply(200, PAGE, "A page of the list.")],
         handler: |platform, request| Box::pin(documents::list(platform, request)),
@@ -142,10 +144,11 @@ pub const ROUTES: &[Route<Platform>] = &[
         path: "/api/pipelines/{pipeline_id}/documents/{document_id}/content",
         access: Access::Scope("documents:read"),
         summary: "The bytes of a document as they came.",
-        parameters: &[],
+        parameters: &[RANGE],
         body: None,
         replies: &[
             Reply { status: 200, media: Some("application/octet-stream"), schema: "{}", summary: "The bytes." },
+            Reply { status: 206, media: Some("application/octet-stream"), schema: "{}", summary: "Some of them." },
             reply(304, "{}", "The caller has them already."),
         ],
         handler: |platform, request| Box::pin(documents::content(platform, request)),
@@ -248,6 +251,90 @@ pub const ROUTES: &[Route<Platform>] = &[
     },
     Route {
         method: Method::GET,
+        path: "/api/queries/{query_id}",
+        access: Access::Scope("query"),
+        summary: "An answer that was kept.",
+        parameters: &[],
+        body: None,
+        replies: &[reply(200, OBJECT, "The answer, and what was thought of it.")],
+        handler: |platform, request| Box::pin(queries::fetch(platform, request)),
+    },
+    Route {
+        method: Method::POST,
+        path: "/api/queries/{query_id}/feedback",
+        access: Access::Scope("query"),
+        summary: "Notes what somebody thinks of an answer that was kept.",
+        parameters: &[],
+        body: Some(json(FEEDBACK)),
+        replies: &[reply(200, OBJECT, "The answer, and what was thought of it.")],
+        handler: |platform, request| Box::pin(queries::feedback(platform, request)),
+    },
+    Route {
+        method: Method::POST,
+        path: "/api/llm-connections",
+        access: Access::Admin,
+        summary: "Keeps a model with its key, which nobody reads again, for queries that name it by `llm_connection`.",
+        parameters: &[],
+        body: Some(json(CONNECTION_WANTED)),
+        replies: &[reply(201, CONNECTION, "The connection.")],
+        handler: |platform, request| Box::pin(connections::create(platform, request)),
+    },
+    Route {
+        method: Method::GET,
+        path: "/api/llm-connections",
+        access: Access::Admin,
+        summary: "The connections, oldest first.",
+        parameters: &[LIMIT, CURSOR],
+        body: None,
+        replies: &[reply(200, PAGE, "A page of the list.")],
+        handler: |platform, request| Box::pin(connections::list(platform, request)),
+    },
+    Route {
+        method: Method::GET,
+        path: "/api/llm-connections/{connection_id}",
+        access: Access::Admin,
+        summary: "A connection, without its key.",
+        parameters: &[],
+        body: None,
+        replies: &[reply(200, CONNECTION, "The connection."), reply(304, "{}", "The caller has it already.")],
+        handler: |platform, request| Box::pin(connections::fetch(platform, request)),
+    },
+    Route {
+        method: Method::PATCH,
+        path: "/api/llm-connections/{connection_id}",
+        access: Access::Admin,
+        summary: "Changes a connection: a merge patch (RFC 7396). Another `base_url` needs the key again.",
+        parameters: &[],
+        body: Some(Accepts {
+            media: &["application/json", "application/merge-patch+json"],
+            limit: JSON_BODY,
+            schema: OBJECT,
+        }),
+        replies: &[reply(200, CONNECTION, "The connection as it is now.")],
+        handler: |platform, request| Box::pin(connections::change(platform, request)),
+    },
+    Route {
+        method: Method::DELETE,
+        path: "/api/llm-connections/{connection_id}",
+        access: Access::Admin,
+        summary: "Deletes a connection with its key.",
+        parameters: &[],
+        body: None,
+        replies: &[Reply { status: 204, media: None, schema: "{}", summary: "It is gone." }],
+        handler: |platform, request| Box::pin(connections::delete(platform, request)),
+    },
+    Route {
+        method: Method::POST,
+        path: "/api/llm-connections/{connection_id}/test",
+        access: Access::Admin,
+        summary: "Asks the server of a connection for its models.",
+        parameters: &[],
+        body: None,
+        replies: &[reply(200, TESTED, "It answers.")],
+        handler: |platform, request| Box::pin(connections::test(platform, request)),
+    },
+    Route {
+        method: Method::GET,
         path: "/api/embedding-models",
         access: Access::Bearer,
         summary: "The embedding models that can be chosen.",
@@ -274,7 +361,7 @@ pub const ROUTES: &[Route<Platform>] = &[
         parameters: &[],
         body: None,
         replies: &[reply(200, OBJECT, "The limits.")],
-        handler: |platform, _| Box::pin(async move { limits::show(platform) }),
+        handler: |platform, _| Box::pin(limits::show(platform)),
     },
     Route {
         method: Method::GET,
@@ -315,6 +402,16 @@ pub const ROUTES: &[Route<Platform>] = &[
         body: None,
         replies: &[reply(200, PAGE, "A page of the list.")],
         handler: |platform, request| Box::pin(keys::list(platform, request)),
+    },
+    Route {
+        method: Method::GET,
+        path: "/api/keys/{key_id}",
+        access: Access::Admin,
+        summary: "An API key, without its secret.",
+        parameters: &[],
+        body: None,
+        replies: &[reply(200, OBJECT, "The key.")],
+        handler: |platform, request| Box::pin(keys::fetch(platform, request)),
     },
     Route {
         method: Method::DELETE,
@@ -366,6 +463,13 @@ const IF_MATCH: Parameter = Parameter {
     schema: TEXT,
     summary: "The ETag of the content, or of the document, as it was read; or `*`.",
 };
+const SORT: Parameter = parameter(
+    "sort",
+    r#"{"type":"string","enum":["created_at","-created_at","filename","-filename","size","-size","updated_at","-updated_at"],"default":"created_at"}"#,
+    "The order; with `-`, the other way round.",
+);
+const RANGE: Parameter =
+    Parameter { name: "Range", place: Place::Header, schema: TEXT, summary: "`bytes=FIRST-LAST`: one range of bytes." };
 const CLASSIFICATION: Parameter = parameter("classification", TEXT, "Only documents of this label.");
 const STATUS: Parameter = parameter(
     "status",
@@ -376,13 +480,17 @@ const FILENAME: Parameter = parameter("filename", TEXT, "Only documents of this 
 const EXTERNAL_ID: Parameter = parameter("external_id", TEXT, "Only the document that the caller knows by this.");
 
 const OBJECT: &str = r#"{"type":"object"}"#;
-const PAGE: &str = r#"{"type":"object","required":["data","next_cursor"],"properties":{"data":{"type":"array","items":{"type":"object"}},"next_cursor":{"type":["string","null"]}}}"#;
+const PAGE: &str = r#"{"type":"object","required":["data","next_cursor"],"properties":{"data":{"type":"array","items":{"type":"object"}},"next_cursor":{"type":["string","null"]},"total":{"type":"integer","minimum":0}}}"#;
 const PIPELINE_WANTED: &str = r#"{"type":"object","required":["name","embedding_model","text_splitter","classifications"],"properties":{"name":{"type":"string","minLength":1,"maxLength":128},"embedding_model":{"type":"string"},"text_splitter":{"anyOf":[{"type":"string"},{"type":"object","required":["name"],"properties":{"name":{"type":"string"}}}]},"classifications":{"type":"array","minItems":1,"maxItems":64,"uniqueItems":true,"items":{"type":"string","minLength":1,"maxLength":64}},"description":{"type":["string","null"]},"metadata":{"type":"object"},"retrieval":{"type":"object"},"chunk_header":{"type":["boolean","null"]},"policies":{"type":"object"}},"additionalProperties":false}"#;
 const PIPELINE: &str = r#"{"type":"object","required":["id","name","embedding_model","embedding_dimensions","text_splitter","text_splitter_params","classifications","status","document_counts","created_at","updated_at","revision"]}"#;
 const FORM: &str = r#"{"type":"object","required":["file","classification"],"properties":{"file":{"type":"string","format":"binary"},"classification":{"type":"string"},"external_id":{"type":"string","minLength":1,"maxLength":256},"metadata":{"type":"string"},"filename":{"type":"string"},"sha256":{"type":"string"}},"additionalProperties":false}"#;
 const DOCUMENT: &str = r#"{"type":"object","required":["id","pipeline_id","filename","content_type","size","sha256","classification","revision","status","terminal","searchable","progress","attempts","error","chunk_count","page_count","warnings","created_at","updated_at"]}"#;
 const SEVERAL: &str = r#"{"type":"object","properties":{"ids":{"type":"array","minItems":1,"maxItems":200,"items":{"type":"string"}},"external_ids":{"type":"array","minItems":1,"maxItems":200,"items":{"type":"string"}}},"minProperties":1,"maxProperties":1,"additionalProperties":false}"#;
 const PREVIEW: &str = r#"{"type":"object","properties":{"file":{"type":"string","format":"binary"},"text":{"type":"string"},"filename":{"type":"string"},"text_splitter":{"anyOf":[{"type":"string"},{"type":"object","required":["name"],"properties":{"name":{"type":"string"}}}]}},"additionalProperties":false}"#;
-const KEY_WANTED: &str = r#"{"type":"object","required":["name","scopes"],"properties":{"name":{"type":"string","minLength":1,"maxLength":128},"scopes":{"type":"array","minItems":1,"items":{"type":"string","enum":["pipelines:read","pipelines:write","documents:read","documents:write","query","admin"]}},"pipelines":{"type":"object","additionalProperties":{"type":"object","required":["classifications","verbs"],"properties":{"classifications":{"type":"array","items":{"type":"string"}},"verbs":{"type":"array","items":{"type":"string","enum":["read","write","query"]}}},"additionalProperties":false}},"expires_in_days":{"type":["integer","null"],"minimum":0,"maximum":4294967295}},"additionalProperties":false}"#;
+const KEY_WANTED: &str = r#"{"type":"object","required":["name","scopes"],"properties":{"name":{"type":"string","minLength":1,"maxLength":128},"scopes":{"type":"array","minItems":1,"items":{"type":"string","enum":["pipelines:read","pipelines:write","documents:read","documents:write","query","admin"]}},"pipelines":{"type":"object","additionalProperties":{"type":"object","required":["classifications","verbs"],"properties":{"classifications":{"type":"array","items":{"type":"string"}},"verbs":{"type":"array","items":{"type":"string","enum":["read","write","query"]}}},"additionalProperties":false}},"expires_at":{"type":["string","null"],"format":"date-time"}},"additionalProperties":false}"#;
 const SEARCH: &str = r#"{"type":"object","required":["query","classification"],"properties":{"query":{"type":"string","minLength":1,"maxLength":8000},"classification":{"type":"string"},"top_k":{"type":["integer","null"],"minimum":1,"maximum":50},"mode":{"type":["string","null"],"enum":["hybrid","dense","sparse",null]},"min_score":{"type":["number","null"]},"filter":{"type":["object","null"]}},"additionalProperties":false}"#;
-const QUERY: &str = r#"{"type":"object","required":["query","classification","llm_endpoint"],"properties":{"query":{"type":"string","minLength":1,"maxLength":8000},"classification":{"type":"string"},"llm_endpoint":{"type":"object","required":["api_key","model","base_url"],"properties":{"api_key":{"type":"string"},"model":{"type":"string","minLength":1,"maxLength":256},"base_url":{"type":"string"},"provider":{"type":["string","null"],"enum":["openai_compatible","openai",null]}},"additionalProperties":false},"top_k":{"type":["integer","null"],"minimum":1,"maximum":50},"mode":{"type":["string","null"],"enum":["hybrid","dense","sparse",null]},"min_score":{"type":["number","null"]},"filter":{"type":["object","null"]},"history":{"type":"array","maxItems":20,"items":{"type":"object","required":["role","content"],"properties":{"role":{"enum":["user","assistant"]},"content":{"type":"string"}},"additionalProperties":false}},"instructions":{"type":["string","null"],"maxLength":2000},"temperature":{"type":["number","null"],"minimum":0,"maximum":2},"max_tokens":{"type":["integer","null"],"minimum":1,"maximum":4294967295},"stream":{"type":"boolean"},"include_contexts":{"type":"boolean"},"timeout_ms":{"type":["integer","null"],"minimum":1,"maximum":600000}},"additionalProperties":false}"#;
+const QUERY: &str = r#"{"type":"object","required":["query","classification"],"oneOf":[{"required":["llm_endpoint"]},{"required":["llm_connection"]}],"properties":{"query":{"type":"string","minLength":1,"maxLength":8000},"classification":{"type":"string"},"llm_endpoint":{"type":"object","required":["api_key","model","base_url"],"properties":{"api_key":{"type":"string"},"model":{"type":"string","minLength":1,"maxLength":256},"base_url":{"type":"string"},"provider":{"type":["string","null"],"enum":["openai_compatible","openai",null]}},"additionalProperties":false},"llm_connection":{"type":"string"},"top_k":{"type":["integer","null"],"minimum":1,"maximum":50},"mode":{"type":["string","null"],"enum":["hybrid","dense","sparse",null]},"min_score":{"type":["number","null"]},"filter":{"type":["object","null"]},"history":{"type":"array","maxItems":20,"items":{"type":"object","required":["role","content"],"properties":{"role":{"enum":["user","assistant"]},"content":{"type":"string"}},"additionalProperties":false}},"instructions":{"type":["string","null"],"maxLength":2000},"temperature":{"type":["number","null"],"minimum":0,"maximum":2},"max_tokens":{"type":["integer","null"],"minimum":1,"maximum":4294967295},"stream":{"type":"boolean"},"include_contexts":{"type":"boolean"},"timeout_ms":{"type":["integer","null"],"minimum":1,"maximum":600000}},"additionalProperties":false}"#;
+const FEEDBACK: &str = r#"{"type":"object","required":["rating"],"properties":{"rating":{"type":"integer","enum":[1,-1]},"comment":{"type":["string","null"],"maxLength":2000}},"additionalProperties":false}"#;
+const CONNECTION_WANTED: &str = r#"{"type":"object","required":["name","api_key","model","base_url"],"properties":{"name":{"type":"string","minLength":1,"maxLength":128},"provider":{"type":["string","null"],"enum":["openai_compatible","openai",null]},"api_key":{"type":"string"},"model":{"type":"string","minLength":1,"maxLength":256},"base_url":{"type":"string"},"context_window":{"type":["integer","null"],"minimum":1024,"maximum":100000000},"extra_headers":{"type":"object","maxProperties":16,"additionalProperties":{"type":"string"}}},"additionalProperties":false}"#;
+const CONNECTION: &str = r#"{"type":"object","required":["id","name","provider","model","base_url","context_window","extra_headers","created_at","updated_at","revision"],"properties":{"extra_headers":{"type":"array","items":{"type":"string"}}}}"#;
+const TESTED: &str = r#"{"type":"object","required":["ok","latency_ms","models"],"properties":{"ok":{"type":"boolean"},"latency_ms":{"type":"integer"},"models":{"type":"array","items":{"type":"string"}}}}"#;

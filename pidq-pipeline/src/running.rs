@@ -5,13 +5,11 @@ use std::sync::Arc;
 use pidq_http::{App, Floor, Settings, Shutdown, help, serve};
 use tokio::task::JoinSet;
 
-use crate::events;
-use crate::ingest;
 use crate::opening::{OpenError, open};
-use crate::outages;
 use crate::platform::Platform;
 use crate::replicas;
 use crate::settings::TABLES;
+use crate::{events, ingest, keeping, outages};
 
 /// What a process does.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -70,11 +68,12 @@ async fn run(part: Part, settings: &Settings) -> Result<(), OpenError> {
     }
 }
 
-/// Workers, and whoever looks after events; they end when this is dropped. What they hold is taken by others when the
-/// hold is over.
+/// Workers, and whoever looks after things beside them. They end when this is dropped; what they hold is taken by others
+/// when the hold is over.
 fn workers(app: &App<Platform>, workers: usize) -> JoinSet<()> {
     let mut tasks: JoinSet<()> = (0..workers).map(|_| ingest::work(Arc::clone(&app.state))).collect();
     tasks.spawn(outages::watch(Arc::clone(&app.state)));
     tasks.spawn(events::keep(Arc::clone(&app.state)));
+    tasks.spawn(keeping::tidy(Arc::clone(&app.state)));
     tasks
 }

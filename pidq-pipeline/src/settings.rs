@@ -12,7 +12,7 @@ pub const SETTINGS: &[Setting] = settings![
     "PIDQ_NATS_URL", "config.nats.url", Kind::Text, None, true, "`nats://…`: what wakes workers of other processes and carries events; else all is in this process.";
     "PIDQ_APP_MASTER_KEY", "secrets.masterKey", Kind::Text, None, true, "The name of the first caller, a UUID. Without it everybody may do everything, on loopback only.";
     "PIDQ_APP_MASTER_SECRET", "secrets.masterSecret", Kind::Text, None, true, "The secret of the first caller.";
-    "PIDQ_APP_SECRET", "secrets.appSecret", Kind::Text, None, true, "What cursors are signed with, so that all replicas understand them.";
+    "PIDQ_APP_SECRET", "secrets.appSecret", Kind::Text, None, true, "What cursors are signed and kept secrets sealed with, the same in all replicas. Without it cursors end with the process, and no keys of models are kept.";
     "PIDQ_APP_LICENSE", "secrets.license", Kind::Text, None, true, "The licence of this installation.";
     "PIDQ_LICENSE_MODE", "config.license.mode", Kind::OneOf(&["off", "report", "enforce"]), Some("report"), false, "Whether a licence is looked at, and whether anything is refused without one.";
     "PIDQ_LICENSE_PUBLIC_KEYS", "config.license.publicKeys", Kind::List, None, false, "Keys of those who may give licences: `NAME:KEY`, as `pidq pipeline license key` prints.";
@@ -28,6 +28,7 @@ pub const SETTINGS: &[Setting] = settings![
     "PIDQ_INDEX_MEMORY", "config.limits.indexMemory", Kind::Size, Some("1GiB"), false, "What the indexes that are open may take together; the one that was not asked for the longest time is closed.";
     "PIDQ_UPLOAD_RATE", "config.limits.uploadRate", Kind::Number, Some("120"), false, "Documents that a caller may send in a minute; 0 turns it off.";
     "PIDQ_QUERY_RATE", "config.limits.queryRate", Kind::Number, Some("60"), false, "Questions that a caller may ask in a minute; 0 turns it off.";
+    "PIDQ_QUERIES_KEPT", "config.queriesKept", Kind::Duration, Some("30d"), false, "How long answers are kept for `GET /api/queries/{id}`; `0s` keeps none.";
     "PIDQ_MAX_PIPELINES", "config.limits.pipelines", Kind::Number, Some("10000"), false, "How many pipelines there may be.";
 ];
 

@@ -1,13 +1,17 @@
 //! What survives: pipelines, documents, their chunks, and the work on them, in SQLite or PostgreSQL.
 
 mod chunks;
+mod connections;
 mod documents;
+mod idempotency;
 mod jobs;
 mod keys;
 mod outages;
 mod outbox;
 mod partitions;
 mod pipelines;
+mod queries;
+mod questions;
 mod usage;
 
 use pidq_http::database::{Database, DatabaseError, Migration};
@@ -15,16 +19,21 @@ use pidq_http::uuid_v7;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-pub use documents::{Change, Listed, NewContent, NewDocument};
+pub use documents::{Change, Listed, NewContent, NewDocument, SORTS, Sort};
+pub(crate) use idempotency::HOLD;
+pub use idempotency::{Claimed, Repeatable};
 pub use jobs::{Job, JobKind, ReadDocument};
 pub use outages::Outage;
 pub use outbox::Outbox;
 pub use partitions::{Listing, Searchable, StoredChunk};
-pub use pipelines::NewPipeline;
+pub use pipelines::{Census, NewPipeline, Seen};
+pub use queries::{KeptQuery, NewQuery};
+pub use questions::Counted;
 pub use usage::{Asked, Told};
 
 const MIGRATIONS: &[Migration] = &[
     Migration { version: 1, sql: include_str!("../migrations/platform_1.sql") },
+    Migration { version: 2, sql: include_str!("../migrations/platform_2.sql") },
     Migration { version: 3, sql: include_str!("../migrations/platform_3.sql") },
     Migration { version: 4, sql: include_str!("../migrations/platform_4.sql") },
     Migration { version: 6, sql: include_str!("../migrations/platform_6.sql") },
@@ -44,7 +53,7 @@ pub enum StoreError {
     Database(DatabaseError),
     /// What is stored cannot be read.
     Damaged(String),
-    /// A pipeline of that name exists.
+    /// Something of that name exists.
     NameTaken,
     /// A document with that id of the caller's exists in the pipeline.
     ExternalIdTaken,
@@ -65,7 +74,7 @@ impl std::fmt::Display for StoreError {
         match self {
             StoreError::Database(error) => error.fmt(f),
             StoreError::Damaged(what) => write!(f, "what is stored cannot be read: {what}"),
-            StoreError::NameTaken => f.write_str("a pipeline of that name exists"),
+            StoreError::NameTaken => f.write_str("that name is taken"),
             StoreError::ExternalIdTaken => f.write_str("a document with that external id exists in the pipeline"),
             StoreError::SameContent => f.write_str("the same bytes are there already under the label"),
             StoreError::Changed => f.write_str("somebody else changed it in between"),

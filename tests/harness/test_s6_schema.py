@@ -5,7 +5,7 @@ import re
 import subprocess
 import sys
 
-from service import LONG, WORK, Platform, drawing, goal
+from service import LONG, SECRET, WORK, Platform, drawing, goal
 
 CASES = 5_000 if LONG else 300
 
@@ -25,7 +25,8 @@ def test_schemathesis(service):
 
 
 def test_schemathesis_of_the_platform():
-    with Platform(PIDQ_LLM_ALLOW="https://llm.example/v1", PIDQ_MAX_REQUESTS_PER_PRINCIPAL="500") as platform:
+    settings = {"PIDQ_LLM_ALLOW": "https://llm.example/v1", "PIDQ_MAX_REQUESTS_PER_PRINCIPAL": "500", "PIDQ_APP_SECRET": SECRET}
+    with Platform(**settings) as platform:
         session = platform.session()
         platform.pipeline(session)
         tried("S6-pipeline", platform, session, 30)

@@ -16,6 +16,8 @@ use crate::store::NewDocument;
 
 /// The most bytes of metadata.
 pub(crate) const METADATA: usize = 16 << 10;
+/// What is taken of a form.
+pub(crate) const PARTS: MultipartLimits = MultipartLimits { parts: 16, headers: 16 << 10, field: 64 << 10 };
 /// The longest wait for a document, in seconds.
 const LONGEST_WAIT: u64 = 300;
 /// How often a waiting request looks.
@@ -107,9 +109,8 @@ pub(super) async fn wait_for(platform: &Platform, mut document: Document, wait: 
 }
 
 async fn read(request: &mut Request, limit: u64) -> Result<Form, Problem> {
-    let limits = MultipartLimits { headers: 16 << 10, ..MultipartLimits::default() };
     let announced = request.announced().unwrap_or(0).min(limit) as usize;
-    let mut parts = request.multipart(limits)?;
+    let mut parts = request.multipart(PARTS)?;
     let mut form = Form::default();
     while let Some(part) = parts.next().await? {
         let name = part.name().to_owned();

@@ -15,7 +15,7 @@ use crate::search::indexed;
 use crate::splitter::{self, Chunk, Embed, Refusal};
 
 /// The most chunks of a document.
-const MOST_CHUNKS: usize = 200_000;
+pub(crate) const MOST_CHUNKS: usize = 200_000;
 /// Splitters that cut at the tags of HTML need them.
 const OF_MARKUP: &[&str] = &["html", "html_header"];
 

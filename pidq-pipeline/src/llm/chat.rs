@@ -96,8 +96,8 @@ impl Client {
 
     async fn once(&self, target: &Target, question: &Question<'_>, clock: &Clock) -> Result<Deltas, LlmError> {
         let exchange = self.ask(target, question, clock).await?;
-        let key = question.endpoint.api_key.clone();
-        Deltas::open(exchange, *clock, &self.patience, question.head, key).await
+        let secrets = question.endpoint.secrets();
+        Deltas::open(exchange, *clock, &self.patience, question.head, secrets).await
     }
 }
 

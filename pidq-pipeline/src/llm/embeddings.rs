@@ -60,7 +60,7 @@ impl Client {
         let whole = exchange.whole(clock, self.patience.idle).await?;
         let answer: Value = serde_json::from_slice(&whole).map_err(|_| LlmError::broken("it is not JSON"))?;
         if !answer["error"].is_null() {
-            return Err(LlmError::of_event(&answer["error"], &endpoint.api_key));
+            return Err(LlmError::of_event(&answer["error"], &endpoint.secrets()));
         }
         vectors(&answer, count)
     }

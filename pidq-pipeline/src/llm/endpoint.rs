@@ -58,6 +58,11 @@ impl Endpoint {
         Endpoint { base_url, api_key, model, extra_headers: Vec::new(), allow: None }
     }
 
+    /// What is sent to its server and shown to nobody.
+    pub(super) fn secrets(&self) -> Vec<Secret> {
+        [&self.api_key].into_iter().chain(self.extra_headers.iter().map(|(_, value)| value)).cloned().collect()
+    }
+
     /// What is wrong with it; nothing, mostly.
     pub fn faults(&self) -> Vec<Fault> {
         let mut faults = Vec::new();

@@ -167,11 +167,11 @@ impl LlmError {
     }
 
     /// An answer that is no success.
-    pub(super) fn of_answer(status: StatusCode, headers: &HeaderMap, body: &[u8], key: &Secret) -> LlmError {
+    pub(super) fn of_answer(status: StatusCode, headers: &HeaderMap, body: &[u8], secrets: &[Secret]) -> LlmError {
         let body: Value = serde_json::from_slice(body).unwrap_or_default();
         // Some servers put the object itself at the top.
         let object = if body["object"] == "error" { &body } else { &body["error"] };
-        let mut error = LlmError::of_object(status.as_u16(), object, key);
+        let mut error = LlmError::of_object(status.as_u16(), object, secrets);
         error.0.retry_after = retry::wanted(headers);
         error.0.may_repeat = match headers.get("x-should-retry").map(|value| value.as_bytes()) {
             Some(b"true") => true,
@@ -182,20 +182,20 @@ impl LlmError {
     }
 
     /// An error object in an answer that began well. Its code may be a status.
-    pub(super) fn of_event(object: &Value, key: &Secret) -> LlmError {
+    pub(super) fn of_event(object: &Value, secrets: &[Secret]) -> LlmError {
         let code = object["code"].as_u64().or_else(|| object["status"].as_u64());
         let status = code.filter(|code| (400..600).contains(code)).unwrap_or(200) as u16;
-        let mut error = LlmError::of_object(status, object, key);
+        let mut error = LlmError::of_object(status, object, secrets);
         error.0.may_repeat = is_passing(status);
         error
     }
 
-    fn of_object(status: u16, object: &Value, key: &Secret) -> LlmError {
+    fn of_object(status: u16, object: &Value, secrets: &[Secret]) -> LlmError {
         let said = said(object);
         let kind = kind_of(status, &said);
         let mut error = LlmError::new(kind, what_of(kind, status));
         error.0.trouble = if (502..=504).contains(&status) { Trouble::Server } else { Trouble::Request };
-        error.0.upstream = Some(Upstream { status, code: code_of(object), message: shown(object, key) });
+        error.0.upstream = Some(Upstream { status, code: code_of(object), message: shown(object, secrets) });
         error.0.said = said;
         error
     }
@@ -331,13 +331,12 @@ fn code_of(object: &Value) -> Option<String> {
     (!code.is_empty()).then_some(code)
 }
 
-/// The message, on one line, shortened, and without the key: some servers repeat it.
-fn shown(object: &Value, key: &Secret) -> Option<String> {
-    let message = object["message"].as_str()?;
-    let message = match key.expose() {
-        key if key.len() >= 4 => message.replace(key, "***"),
-        _ => message.to_owned(),
-    };
+/// The message, on one line, shortened, and without the key and what else is secret: some servers repeat it.
+fn shown(object: &Value, secrets: &[Secret]) -> Option<String> {
+    let mut message = object["message"].as_str()?.to_owned();
+    for secret in secrets.iter().map(Secret::expose).filter(|secret| secret.len() >= 4) {
+        message = message.replace(secret, "***");
+    }
     let line = message.chars().map(|c| if c.is_control() { ' ' } else { c });
     let line: String = line.filter(|&c| !crate::prompt::is_invisible(c)).take(SHOWN).collect();
     (!line.trim().is_empty()).then(|| line.trim().to_owned())

@@ -21,7 +21,7 @@ pub struct Deltas {
     clock: Clock,
     first: Duration,
     idle: Duration,
-    key: Secret,
+    secrets: Vec<Secret>,
     form: Form,
     ready: VecDeque<String>,
     ending: Ending,
@@ -58,13 +58,25 @@ impl Deltas {
         clock: Clock,
         patience: &Patience,
         first: Duration,
-        key: Secret,
+        secrets: Vec<Secret>,
     ) -> Result<Deltas, LlmError> {
         let (form, ready, ending) = (Form::Unknown, VecDeque::new(), Ending::default());
         let (has_text, has_choice, is_over, idle) = (false, false, false, patience.idle);
         let failure = None;
-        let mut deltas =
-            Deltas { exchange, clock, first, idle, key, form, ready, ending, has_text, has_choice, is_over, failure };
+        let mut deltas = Deltas {
+            exchange,
+            clock,
+            first,
+            idle,
+            secrets,
+            form,
+            ready,
+            ending,
+            has_text,
+            has_choice,
+            is_over,
+            failure,
+        };
         if let Some(text) = deltas.next().await? {
             deltas.ready.push_front(text);
         }
@@ -156,7 +168,7 @@ impl Deltas {
     fn object(&mut self, object: &[u8]) -> Result<(), LlmError> {
         let object: Value = serde_json::from_slice(object).map_err(|_| LlmError::broken("it is not JSON"))?;
         if !object["error"].is_null() {
-            return Err(LlmError::of_event(&object["error"], &self.key));
+            return Err(LlmError::of_event(&object["error"], &self.secrets));
         }
         let chunk = Chunk::of(&object);
         self.has_choice |= chunk.has_choice;

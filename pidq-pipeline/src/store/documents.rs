@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::jobs::{self, JobKind};
 use super::usage::{self, Amount};
-use super::{Result, Store, StoreError, partitions, structure};
+use super::{Result, Store, StoreError, partitions, queries, structure};
 use crate::events;
 use crate::records::{Document, Status};
 
@@ -57,6 +57,13 @@ pub struct Change<'a> {
     pub metadata: Option<&'a Map<String, Value>>,
 }
 
+macro_rules! columns {
+    () => {
+        "id, pipeline_id, classification, external_id, filename, content_type, size, sha256, metadata, revision, \
+         status, searchable_revision, attempts, progress, created_at, updated_at"
+    };
+}
+
 /// Which documents a list has.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Listed<'a> {
@@ -68,14 +75,67 @@ pub struct Listed<'a> {
     pub filename: Option<&'a str>,
     /// With this id of the caller's only.
     pub external_id: Option<&'a str>,
+    /// In which order; the oldest first, if nobody says.
+    pub sort: Option<&'static Sort>,
 }
 
-macro_rules! columns {
-    () => {
-        "id, pipeline_id, classification, external_id, filename, content_type, size, sha256, metadata, revision, \
-         status, searchable_revision, attempts, progress, created_at, updated_at"
+/// An order of documents. Where two are alike in it, their ids decide.
+#[derive(Debug)]
+pub struct Sort {
+    /// What callers say.
+    pub name: &'static str,
+    /// The page behind a place.
+    statement: &'static str,
+    /// What is compared before the id, as text; nothing if ids say it all, since they grow with time.
+    by: Option<fn(&Document) -> String>,
+    /// The place before the first one.
+    start: &'static str,
+}
+
+impl Sort {
+    /// The place of a document in this order.
+    pub fn place(&self, document: &Document) -> String {
+        match self.by {
+            None => document.id.clone(),
+            Some(by) => format!("{}\n{}", by(document), document.id),
+        }
+    }
+}
+
+macro_rules! list {
+    ($behind:literal, $order:literal) => {
+        concat!(
+            "select ",
+            columns!(),
+            " from documents where pipeline_id = $1 and ",
+            $behind,
+            " and status <> 'deleting' \
+             and (cast($3 as text) is null or classification = $3) and (cast($4 as text) is null or status = $4) \
+             and (cast($5 as text) is null or filename = $5) and (cast($6 as text) is null or external_id = $6) \
+             order by ",
+            $order,
+            " limit $7"
+        )
     };
 }
+
+macro_rules! sorts {
+    ($($name:literal, $behind:literal, $order:literal, $start:literal, $by:expr;)*) => {
+        &[$(Sort { name: $name, statement: list!($behind, $order), by: $by, start: $start }),*]
+    };
+}
+
+/// All orders. The first one holds if nobody says.
+pub const SORTS: &[Sort] = sorts![
+    "created_at", "id > $2", "id", "", None;
+    "-created_at", "id < $2", "id desc", "~", None;
+    "filename", "(cast($8 as text) is null or (filename, id) > ($8, $2))", "filename, id", "", Some(|document| document.filename.clone());
+    "-filename", "(cast($8 as text) is null or (filename, id) < ($8, $2))", "filename desc, id desc", "", Some(|document| document.filename.clone());
+    "size", "(cast($8 as bigint) is null or (size, id) > (cast($8 as bigint), $2))", "size, id", "", Some(|document| document.size.to_string());
+    "-size", "(cast($8 as bigint) is null or (size, id) < (cast($8 as bigint), $2))", "size desc, id desc", "", Some(|document| document.size.to_string());
+    "updated_at", "(cast($8 as bigint) is null or (updated_at, id) > (cast($8 as bigint), $2))", "updated_at, id", "", Some(|document| document.updated_at.to_string());
+    "-updated_at", "(cast($8 as bigint) is null or (updated_at, id) < (cast($8 as bigint), $2))", "updated_at desc, id desc", "", Some(|document| document.updated_at.to_string());
+];
 
 #[rustfmt::skip]
 type Row = (
@@ -91,14 +151,6 @@ const INSERT_CONTENT: &str = "insert into contents (document_id, revision, conte
 const BY_ID: &str = concat!("select ", columns!(), " from documents where id = $1 and pipeline_id = $2");
 const SAME: &str = "select id from documents where pipeline_id = $1 and classification = $2 and sha256 = $3
   and status <> 'deleting'";
-const LIST: &str = concat!(
-    "select ",
-    columns!(),
-    " from documents where pipeline_id = $1 and id > $2 and status <> 'deleting' \
-     and (cast($3 as text) is null or classification = $3) and (cast($4 as text) is null or status = $4) \
-     and (cast($5 as text) is null or filename = $5) and (cast($6 as text) is null or external_id = $6) \
-     order by id limit $7"
-);
 const CONTENT: &str = "select content from contents where document_id = $1 and revision = $2";
 const EXTRACTED: &str = "select extracted, pages from contents where document_id = $1 and revision = $2";
 const CHANGE: &str = "update documents set classification = coalesce($4, classification),
@@ -207,7 +259,7 @@ impl Store {
         self.database.row::<Row>(BY_ID, &[id.into(), pipeline.into()]).await?.map(document).transpose()
     }
 
-    /// Documents after one, in the order in which they came.
+    /// Documents behind a place of their order; from the first one, if it is empty.
     ///
     /// # Errors
     /// If the database does not answer.
@@ -218,16 +270,24 @@ impl Store {
         after: &str,
         limit: usize,
     ) -> Result<Vec<Document>> {
-        let arguments = [
+        let sort = listed.sort.unwrap_or(&SORTS[0]);
+        let place = Some(after)
+            .filter(|after| !after.is_empty())
+            .map(|after| after.rsplit_once('\n').map_or((None, after), |(value, id)| (Some(value), id)));
+        let (value, id) = place.unwrap_or((None, sort.start));
+        let mut arguments = vec![
             pipeline.into(),
-            after.into(),
+            id.into(),
             listed.classification.into(),
             listed.status.map(Status::word).into(),
             listed.filename.into(),
             listed.external_id.into(),
             (limit as i64).into(),
         ];
-        self.database.rows::<Row>(LIST, &arguments).await?.into_iter().map(document).collect()
+        if sort.by.is_some() {
+            arguments.push(value.into());
+        }
+        self.database.rows::<Row>(sort.statement, &arguments).await?.into_iter().map(document).collect()
     }
 
     /// The bytes of a revision.
@@ -281,6 +341,7 @@ impl Store {
         }
         if let Some(label) = change.classification {
             tx.execute(RELABEL_CHUNKS, &[(&document.id).into(), label.into()]).await?;
+            queries::forget_of(&mut tx, &document.id).await?;
             if label != document.classification {
                 let previous = Some(document.classification.as_str());
                 self.outbox.tell_of(&mut tx, events::DOCUMENT_RECLASSIFIED, &document.id, previous).await?;
@@ -374,6 +435,7 @@ impl Store {
             return Ok(false);
         }
         partitions::changed(&mut tx, id).await?;
+        queries::forget_of(&mut tx, id).await?;
         self.outbox.tell_of(&mut tx, events::DOCUMENT_DELETED, id, None).await?;
         for statement in [DELETE_CHUNKS, DELETE_CONTENTS, DELETE_JOBS, DELETE] {
             tx.execute(statement, &[id.into()]).await?;

@@ -41,22 +41,34 @@ type Row = (String, String, i64, String, i64, String, String, String, String, St
 const INSERT: &str =
     concat!("insert into pipelines (", columns!(), ") values ($1, $2, 1, $3, $4, $5, $6, $7, $8, 'active', 1, $9, $9)");
 const BY_ID: &str = concat!("select ", columns!(), " from pipelines where id = $1");
+// An id is a UUID: nothing in it means anything to `like`.
 const LIST: &str = concat!(
     "select ",
     columns!(),
     " from pipelines where id > $1 and (cast($2 as text) is null or name = $2) \
-     order by id limit $3"
+     and (cast($3 as text) is null or $3 like '%' || id || '%') order by id limit $4"
 );
+const TOTAL: &str = "select count(*) from pipelines where (cast($1 as text) is null or name = $1)
+  and (cast($2 as text) is null or $2 like '%' || id || '%')";
 const UPDATE: &str = "update pipelines set name = $3, classifications = $4, options = $5, revision = revision + 1,
   updated_at = $6 where id = $1 and revision = $2";
 const SET_STATUS: &str = "update pipelines set status = $2, updated_at = $3 where id = $1";
-const COUNT: &str = "select classification, status, count(*) from documents
-  where pipeline_id = $1 and status <> 'deleting' group by classification, status";
+const COUNT: &str = "select pipeline_id, classification, status, count(*) from documents
+  where pipeline_id >= $1 and pipeline_id <= $2 and status <> 'deleting' group by pipeline_id, classification, status";
 const DELETE_JOBS: &str = "delete from jobs where pipeline_id = $1";
 const PIPELINES: &str = "select count(*) from pipelines";
 const ALL_DOCUMENTS: &str = "select count(*) from documents where status <> 'deleting'";
 const DELETE: &str = "delete from pipelines where id = $1";
 const DOCUMENTS: &str = "select count(*) from documents where pipeline_id = $1";
+
+/// Which pipelines a list has.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Seen<'a> {
+    /// The one of this name only.
+    pub name: Option<&'a str>,
+    /// Those whose ids stand in this text only.
+    pub within: Option<&'a str>,
+}
 
 impl Store {
     /// Makes a pipeline.
@@ -112,9 +124,18 @@ impl Store {
     ///
     /// # Errors
     /// If the database does not answer.
-    pub async fn pipelines(&self, after: &str, name: Option<&str>, limit: usize) -> Result<Vec<Pipeline>> {
-        let rows = self.database.rows::<Row>(LIST, &[after.into(), name.into(), (limit as i64).into()]).await?;
-        rows.into_iter().map(pipeline).collect()
+    pub async fn pipelines(&self, after: &str, seen: Seen<'_>, limit: usize) -> Result<Vec<Pipeline>> {
+        let arguments = [after.into(), seen.name.into(), seen.within.into(), (limit as i64).into()];
+        self.database.rows::<Row>(LIST, &arguments).await?.into_iter().map(pipeline).collect()
+    }
+
+    /// How many pipelines such a list has on all its pages.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn total_pipelines(&self, seen: Seen<'_>) -> Result<i64> {
+        let row = self.database.row::<(i64,)>(TOTAL, &[seen.name.into(), seen.within.into()]).await?;
+        Ok(row.map_or(0, |row| row.0))
     }
 
     /// How many pipelines there are.
@@ -143,18 +164,15 @@ impl Store {
     /// # Errors
     /// If the database does not answer.
     pub async fn counts(&self, pipeline: &str, labels: &[String]) -> Result<Counts> {
-        let mut counts = Counts::default();
-        for (label, status, documents) in self.labelled(pipeline).await? {
-            if labels.contains(&label) {
-                counts.add(&status, documents);
-            }
-        }
-        Ok(counts)
+        Ok(self.counts_between(pipeline, pipeline).await?.of(pipeline, labels))
     }
 
-    /// How many documents have a label and a status.
-    async fn labelled(&self, pipeline: &str) -> Result<Vec<(String, String, i64)>> {
-        Ok(self.database.rows(COUNT, &[pipeline.into()]).await?)
+    /// How many documents the pipelines of a page have, which are those between two ids.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn counts_between(&self, first: &str, last: &str) -> Result<Census> {
+        Ok(Census(self.database.rows(COUNT, &[first.into(), last.into()]).await?))
     }
 
     /// Whether documents have a label.
@@ -162,7 +180,7 @@ impl Store {
     /// # Errors
     /// If the database does not answer.
     pub async fn is_label_used(&self, pipeline: &str, label: &str) -> Result<bool> {
-        Ok(self.labelled(pipeline).await?.iter().any(|(used, _, _)| used == label))
+        Ok(self.counts_between(pipeline, pipeline).await?.0.iter().any(|(_, used, _, _)| used == label))
     }
 
     /// Stores name, labels and options of a pipeline that is still as it was read.
@@ -228,6 +246,20 @@ impl Store {
         }
         self.outbox.commit(tx).await?;
         Ok(true)
+    }
+}
+
+/// How many documents have a label and a status, in some pipelines.
+pub struct Census(Vec<(String, String, String, i64)>);
+
+impl Census {
+    /// The documents of a pipeline that have one of these labels.
+    pub fn of(&self, pipeline: &str, labels: &[String]) -> Counts {
+        let mut counts = Counts::default();
+        for (_, _, status, documents) in self.0.iter().filter(|row| row.0 == pipeline && labels.contains(&row.1)) {
+            counts.add(status, *documents);
+        }
+        counts
     }
 }
 

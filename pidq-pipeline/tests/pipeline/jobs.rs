@@ -138,7 +138,7 @@ async fn taken(store: &Store, worker: &str, hold: Duration) -> Job {
 
 /// A document of its own pipeline, or of the one that is there.
 async fn document(store: &Store, text: &str) -> Document {
-    let pipeline = match store.pipelines("", None, 1).await.unwrap().pop() {
+    let pipeline = match store.pipelines("", Default::default(), 1).await.unwrap().pop() {
         Some(pipeline) => pipeline,
         None => store.create_pipeline(pipeline()).await.unwrap(),
     };

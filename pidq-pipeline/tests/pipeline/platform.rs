@@ -1,11 +1,12 @@
 //! A platform in this process, and callers that ask it.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use http_body_util::BodyExt;
 use hyper::{HeaderMap, Request};
 use pidq_http::{Settings, Site};
-use pidq_pipeline::{Platform, TABLES, open};
+use pidq_pipeline::{Platform, TABLES, ingest, open};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -45,17 +46,21 @@ impl Answer {
 
 /// Runs a test on SQLite alone, on PostgreSQL alone, and on PostgreSQL with Redis and NATS.
 pub async fn on_each(test: impl AsyncFn(World)) {
-    let folder = TempDir::new().unwrap();
-    let url = databases::sqlite_url(&folder);
-    test(World::open(&url, Some(folder), &[]).await).await;
-    let Some(url) = databases::fresh_postgres() else {
-        return eprintln!("SKIPPED on PostgreSQL: no server found under /usr/lib/postgresql");
-    };
-    test(World::at(&url, &[]).await).await;
+    on_each_url(async |url| test(World::at(url, &[]).await).await).await;
     let (Some(url), Some((redis, nats))) = (databases::fresh_postgres(), servers::shared()) else { return };
     let world = World::at(&url, &[("PIDQ_REDIS_URL", &redis), ("PIDQ_NATS_URL", &nats)]).await;
     world.until_degraded(&[]).await;
     test(world).await;
+}
+
+/// Runs a test once for each kind of database, each of them new.
+pub async fn on_each_url(test: impl AsyncFn(&str)) {
+    let folder = TempDir::new().unwrap();
+    test(&databases::sqlite_url(&folder)).await;
+    match databases::fresh_postgres() {
+        Some(url) => test(&url).await,
+        None => eprintln!("SKIPPED on PostgreSQL: no server found under /usr/lib/postgresql"),
+    }
 }
 
 impl World {
@@ -81,6 +86,14 @@ impl World {
         let settings = Settings::read(TABLES, [], environment).unwrap();
         let app = open(&settings).await.unwrap_or_else(|error| panic!("{error}"));
         World { state: app.state.clone(), site: app.build(), _folder: folder }
+    }
+
+    /// The same platform, with workers as long as the test runs.
+    pub fn working(self) -> World {
+        for _ in 0..2 {
+            tokio::spawn(ingest::work(Arc::clone(&self.state)));
+        }
+        self
     }
 
     /// Sends a request with headers and a body.
@@ -136,6 +149,16 @@ impl World {
             [("content-type", "multipart/form-data; boundary=x7x")].iter().chain(headers).copied().collect();
         self.send("POST", &format!("/api/pipelines/{pipeline}/documents"), &headers, form(name, bytes, parts)).await
     }
+}
+
+/// Whether a text is anywhere in the files of a folder.
+pub fn is_stored(folder: &Path, text: &str) -> bool {
+    std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).any(|path| {
+        if path.is_dir() {
+            return is_stored(&path, text);
+        }
+        std::fs::read(&path).unwrap().windows(text.len()).any(|window| window == text.as_bytes())
+    })
 }
 
 /// A form with a file and other parts.

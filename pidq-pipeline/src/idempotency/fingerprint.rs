@@ -1,0 +1,95 @@
+//! What makes two requests the same: method, address, content type, and the bytes of the body.
+//!
+//! The boundary of a form is another one each time that a client sends it, so it is left out, with all behind its last one.
+
+use memchr::memmem;
+use pidq_http::{Head, hex};
+use sha2::{Digest, Sha256};
+
+/// The fingerprint of a request whose body is still being read.
+pub(super) struct Fingerprint {
+    digest: Sha256,
+    /// `--` and the boundary of a form.
+    boundary: Option<Vec<u8>>,
+    /// What may be the beginning of a boundary.
+    rest: Vec<u8>,
+    is_over: bool,
+}
+
+impl Fingerprint {
+    pub(super) fn of(head: &Head) -> Fingerprint {
+        let media = head.media_type().unwrap_or_default();
+        let coding = head.header("content-encoding").unwrap_or_default();
+        let target = head.uri.path_and_query().map_or("/", |target| target.as_str());
+        let mut digest = Sha256::new();
+        for part in [head.method.as_str(), target, &media, coding] {
+            digest.update((part.len() as u64).to_be_bytes());
+            digest.update(part);
+        }
+        let boundary = head.header("content-type").filter(|_| media.starts_with("multipart/")).and_then(boundary);
+        Fingerprint { digest, boundary, rest: Vec::new(), is_over: false }
+    }
+
+    /// Adds bytes of the body.
+    pub(super) fn add(&mut self, bytes: &[u8]) {
+        let Some(boundary) = &self.boundary else { return self.digest.update(bytes) };
+        self.rest.extend_from_slice(bytes);
+        // Behind a boundary, two bytes say whether it is the last one.
+        while let Some(at) = memmem::find(&self.rest, boundary).filter(|_| !self.is_over) {
+            let end = at + boundary.len();
+            let Some(behind) = self.rest.get(end..end + 2) else { return };
+            self.is_over = behind == b"--";
+            self.digest.update(&self.rest[..at]);
+            // What stood apart must not look the same joined.
+            self.digest.update([0]);
+            self.rest.drain(..end);
+        }
+        let ready = if self.is_over { 0 } else { self.rest.len().saturating_sub(boundary.len() - 1) };
+        self.digest.update(&self.rest[..ready]);
+        self.rest.drain(..ready);
+        if self.is_over {
+            self.rest.clear();
+        }
+    }
+
+    /// The fingerprint of all that came.
+    pub(super) fn finish(&self) -> String {
+        hex(&self.digest.clone().chain_update(&self.rest).finalize())
+    }
+}
+
+/// `--` and the boundary that a content type names.
+fn boundary(media: &str) -> Option<Vec<u8>> {
+    let parameters = media.split(';').skip(1).filter_map(|parameter| parameter.split_once('='));
+    let mut named = parameters.filter(|(name, _)| name.trim().eq_ignore_ascii_case("boundary"));
+    let boundary = named.next()?.1.trim().trim_matches('"');
+    (!boundary.is_empty()).then(|| [b"--", boundary.as_bytes()].concat())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn form(boundary: &str, text: &str) -> String {
+        format!("--{boundary}\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n{text}\r\n--{boundary}--\r\n")
+    }
+
+    /// The fingerprint of a body that comes in pieces of a size.
+    fn of(boundary: &str, body: &str, size: usize) -> String {
+        let boundary = super::boundary(&format!("multipart/form-data; boundary=\"{boundary}\""));
+        let mut fingerprint = Fingerprint { digest: Sha256::new(), boundary, rest: Vec::new(), is_over: false };
+        body.as_bytes().chunks(size).for_each(|piece| fingerprint.add(piece));
+        fingerprint.finish()
+    }
+
+    #[test]
+    fn a_form_is_the_same_with_another_boundary_and_in_other_pieces() {
+        let first = of("x7x", &form("x7x", "a -- pump --x7"), 1000);
+        for size in [1, 2, 3, 5, 7, 100] {
+            assert_eq!(of("x7x", &form("x7x", "a -- pump --x7"), size), first, "{size}");
+            assert_eq!(of("longer-1", &form("longer-1", "a -- pump --x7"), size), first, "{size}");
+        }
+        assert_eq!(of("x7x", &(form("x7x", "a -- pump --x7") + "epilogue"), 9), first, "what follows is nothing");
+        assert_ne!(of("x7x", &form("x7x", "a -- pumq --x7"), 1000), first);
+    }
+}

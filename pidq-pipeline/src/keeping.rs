@@ -1,0 +1,32 @@
+//! What is kept for a while goes when its time is over, whichever replica sees it first.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use pidq_http::auth::Moment;
+
+use crate::platform::Platform;
+use crate::store::StoreError;
+
+/// How often somebody looks. What is over is shown to nobody before that.
+const EVERY: Duration = Duration::from_secs(600);
+
+/// Removes what is over, again and again. Never ends.
+pub(crate) async fn tidy(platform: Arc<Platform>) {
+    loop {
+        if let Err(error) = once(&platform).await {
+            tracing::warn!(%error, "what is over could not be removed");
+        }
+        tokio::time::sleep(EVERY).await;
+    }
+}
+
+/// Removes what is over now.
+///
+/// # Errors
+/// If the database does not answer.
+pub async fn once(platform: &Platform) -> Result<(), StoreError> {
+    platform.store.purge_queries((Moment::now() - platform.limits.retention).0).await?;
+    platform.store.purge_answers().await?;
+    Ok(())
+}
