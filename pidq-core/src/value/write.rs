@@ -3,6 +3,8 @@
 //! Hot: what a query passes through is copied from the input, neighbours of a list in one piece; only what it built is
 //! printed. Iterative, because a run can build values of any depth.
 
+use std::ops::Range;
+
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 
 use super::{Array, CellList, Fields, Items, Number, Object, Rows, Table, Value};
@@ -13,8 +15,9 @@ use crate::error::{Code, Error, Result, Span};
 const PIECE: usize = 64 << 10;
 
 /// Objects whose texts are fetched from memory before they are written: sorted rows lie anywhere in the input, and
-/// waiting for each in turn would take most of the time.
-const AHEAD: usize = 16;
+/// waiting for each in turn would take most of the time. Fetched together, nothing but the next fetch between them,
+/// they are waited for at the same time.
+const TOGETHER: u32 = 64;
 
 /// Writes JSON text, and stops at a limit.
 struct Writer<'s> {
@@ -201,20 +204,19 @@ impl Writer<'_> {
             table.keys.names.iter().map(|key| format!(",{}:", to_string(Value::String(key)))).collect();
         let Some((first, others)) = between.split_first() else { return self.empty_objects(table.len) };
         let next = format!("}},{{{}", &first[1..]);
-        let width = between.len();
-        let mut touched = 0;
         self.push("[")?;
         for row in 0..table.len {
+            if row % TOGETHER == 0 {
+                fetch(table, row..(row + TOGETHER).min(table.len));
+            }
             self.push(if row == 0 { &next[2..] } else { &next })?;
             let cells = table.row(row);
-            touched ^= table.cells.get((row as usize + AHEAD) * width).map_or(0, |cell| table.arena.touch(*cell));
             self.cell(table.arena, cells[0])?;
             for (key, cell) in others.iter().zip(&cells[1..]) {
                 self.push(key)?;
                 self.cell(table.arena, *cell)?;
             }
         }
-        std::hint::black_box(touched);
         self.push(if table.len == 0 { "]" } else { "}]" })
     }
 
@@ -302,6 +304,13 @@ impl Writer<'_> {
         Error::new(Code::OutputTooLarge, format!("The result is larger than {} bytes", self.limit))
             .with_help("select less: `limit(100)`, `pick(.id, .tag)`, or raise the output limit")
     }
+}
+
+/// Fetches the texts of some objects from memory.
+fn fetch(table: &Table<'_>, rows: Range<u32>) {
+    let width = table.keys.names.len();
+    let cells = &table.cells[rows.start as usize * width..rows.end as usize * width];
+    std::hint::black_box(cells.iter().fold(0, |all, cell| all ^ table.arena.touch(*cell)));
 }
 
 /// The escape of a quote, a backslash or a control character, as JavaScript writes it.
