@@ -183,6 +183,20 @@ fn a_route_that_the_limit_of_the_run_cuts_off_is_an_error() {
 }
 
 #[test]
+fn a_nozzle_may_name_itself_as_its_parent() {
+    const TEE: &str = r#"{"id": "m", "class": "tee"}"#;
+    let drawing = |edges: &str| {
+        format!(r#"{{"nodes": [{{"id": "n", "class": "nozzle", "parent_id": "n"}}, {TEE}], "edges": [{edges}]}}"#)
+    };
+    check_document(&drawing(r#"{"type": "pipe", "from": "n", "to": "n"}"#), r#"downstream("n")"#, "[]");
+    check_document(
+        &drawing(r#"{"type": "pipe", "from": "n", "to": "m"}"#),
+        r#"downstream("n") | map(.id)"#,
+        r#"["m"]"#,
+    );
+}
+
+#[test]
 fn options_are_checked_when_a_query_is_compiled() {
     let plant = "T-1 → V-1";
     check_graph(plant, r#"[] | downstream({untill: .x})"#, "PQ1011");
