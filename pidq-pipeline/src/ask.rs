@@ -163,6 +163,7 @@ async fn answered(
     let mut question = question(asked, text, found);
     question.context_window = model.window;
     question.max_context = policy.most_context();
+    question.marking = platform.marking;
     if streamed {
         return Ok(stream(platform, model.endpoint, question, frame, request.head));
     }

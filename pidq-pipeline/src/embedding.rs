@@ -40,6 +40,9 @@ pub struct Model {
     open: fn(&Place<'_>) -> Result<Arc<dyn Embedder>, Error>,
 }
 
+/// The name of models that a service has.
+pub const SERVICE: &str = "openai";
+
 /// All models.
 pub const MODELS: &[Model] = &[
     hash::HASH_512,
@@ -48,7 +51,7 @@ pub const MODELS: &[Model] = &[
     #[cfg(feature = "bert")]
     transformer::TRANSFORMER,
     Model {
-        name: "openai",
+        name: SERVICE,
         dimensions: None,
         summary: "any service with the embeddings endpoint of OpenAI; `openai:NAME` asks for the model NAME",
         weight: 1.0,

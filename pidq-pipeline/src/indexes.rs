@@ -311,6 +311,11 @@ impl Telling<'_> {
 }
 
 impl Index {
+    /// The count of changes that this is as of.
+    pub fn changes(&self) -> i64 {
+        self.changes
+    }
+
     fn new(pipeline: &Pipeline) -> Index {
         let partition = Partition::new(usize::try_from(pipeline.embedding_dimensions).unwrap_or(0));
         // Less than any count, so that the first look reads everything.

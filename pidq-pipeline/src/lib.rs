@@ -23,6 +23,7 @@ pub mod llm;
 pub mod manual;
 pub mod messages;
 pub mod models;
+pub mod near;
 pub mod outages;
 pub mod prompt;
 pub mod ranking;

@@ -98,8 +98,10 @@ impl Models {
             return Ok(model.clone());
         }
         let (folder, service, name) = (self.folder.clone(), self.service.clone(), name.to_owned());
+        let of_service = embedding::find(&name).is_some_and(|model| model.name == embedding::SERVICE);
         let model = beside(move || opened(&name, dimensions, folder, service)).await?;
-        Ok(locked(&self.open).entry(key).or_insert(model).clone())
+        // Those of a service cost nothing to make, and callers make up as many names as they like.
+        Ok(if of_service { model } else { locked(&self.open).entry(key).or_insert(model).clone() })
     }
 
     fn encoder(&self, pipeline: &Pipeline, label: &str, model: Arc<dyn Embedder>) -> Arc<Encoder> {

@@ -24,7 +24,9 @@ use crate::licensing::{Licensing, Mode};
 use crate::llm::{Client, Patience};
 use crate::messages::Messages;
 use crate::models::{Models, Service};
+use crate::near::Near;
 use crate::platform::{Bell, Limits, Platform, TENANT, authenticate, ready};
+use crate::prompt::Marking;
 use crate::rates::{self, Rates};
 use crate::rerank::Reranker;
 use crate::routes::ROUTES;
@@ -110,6 +112,7 @@ pub(crate) const READER: &[&str] = &["pipeline", "read-document"];
 pub async fn open(settings: &Settings) -> Result<App<Platform>, OpenError> {
     let database = database(settings).await?;
     let identities = master(settings, &database).await?;
+    let near = Near::open(&database, settings.parsed("PIDQ_HNSW_FROM")?).await;
     let store = Store::open(database).await?.with_outbox(Outbox::new(settings.on("PIDQ_EVENTS_INCLUDE_NAMES")?));
     let installation = store.installation().await?;
     let (messages, redis) = (messages(settings)?, redis(settings)?);
@@ -135,7 +138,9 @@ pub async fn open(settings: &Settings) -> Result<App<Platform>, OpenError> {
         hold: settings.duration("PIDQ_WORKER_HOLD")?.max(SHORTEST_HOLD),
         indexes: Indexes::new(usize::try_from(settings.size("PIDQ_INDEX_MEMORY")?).unwrap_or(usize::MAX)),
         llm: llm(settings)?,
+        marking: if settings.on("PIDQ_DATAMARKING")? { Marking::Words } else { Marking::Lines },
         work: Work::new(Work::usual_threads(), SEARCHES),
+        near,
         reranker: Reranker::of(settings, authorities(settings)?.as_deref())?,
         models: Models::new(settings.path("PIDQ_MODELS")?, Service::of(settings, authorities(settings)?.as_deref())?),
         extraction: extract::Options::of_this_machine(),

@@ -19,6 +19,8 @@ use crate::licensing::Licensing;
 use crate::llm::Client;
 use crate::messages::{Messages, Signal, Subscription};
 use crate::models::Models;
+use crate::near::Near;
+use crate::prompt::Marking;
 use crate::rates::Rates;
 use crate::rerank::Reranker;
 use crate::seal::Sealer;
@@ -63,8 +65,12 @@ pub struct Platform {
     pub work: Work,
     /// The embedding models that are open.
     pub models: Models,
+    /// The indexes of large partitions, if the database can have them.
+    pub near: Option<Arc<Near>>,
     /// Puts what is found into a better order, if there is such a service.
     pub reranker: Option<Reranker>,
+    /// How passages are told from what is ours in a prompt.
+    pub marking: Marking,
     /// Asks language models.
     pub llm: Client,
     /// What a reader of documents may spend.

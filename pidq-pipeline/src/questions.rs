@@ -12,6 +12,7 @@ use crate::egress::AllowList;
 use crate::embedding;
 use crate::indexes::{Index, Shared, Shown};
 use crate::keys::Verb;
+use crate::near::Place;
 use crate::outages;
 use crate::pipelines::{self, known_members, must};
 use crate::platform::Platform;
@@ -23,6 +24,8 @@ use crate::search::{Chunk, Filter, Hit, Mode, Question, indexed};
 
 /// The longest question, in characters.
 pub(crate) const LONGEST: usize = 8000;
+/// How many chunks an index is asked for: no ranking goes deeper.
+const NEAREST: usize = 200;
 /// How many hits a question gets if nobody says.
 const TOP: u32 = 8;
 
@@ -146,10 +149,11 @@ pub(crate) async fn find(
     let (vector, warnings) = vector(platform, pipeline, &wanted).await?;
     let embedded = begun.elapsed();
     let weight = embedding::find(&pipeline.embedding_model).map_or(1.0, |model| model.weight);
+    let near = near(platform, pipeline, &wanted, &shared, vector.as_deref()).await;
     let index = shared.read_owned().await;
     let (query, label, top) = (wanted.query.clone(), wanted.classification.clone(), wanted.top);
     let depth = if platform.reranker.is_some() { top.max(CANDIDATES) } else { top };
-    let search = move || search_in(&index, vector, weight, depth, &wanted);
+    let search = move || search_in(&index, vector, near, weight, depth, &wanted);
     let mut found = platform.work.run_for(who, || {}, search).await?.value;
     found.warnings = warnings;
     if let Some(reranker) = &platform.reranker {
@@ -158,6 +162,25 @@ pub(crate) async fn find(
     found.passages.truncate(top);
     found.took = [embedded, begun.elapsed().saturating_sub(embedded)];
     Ok(found)
+}
+
+/// The chunks that an index of the database names as near, where the partition is so large that it has one.
+async fn near(
+    platform: &Platform,
+    pipeline: &Pipeline,
+    wanted: &Wanted,
+    shared: &Shared,
+    vector: Option<&[f32]>,
+) -> Option<Vec<Place>> {
+    let (near, vector) = (platform.near.as_ref()?, vector?);
+    if wanted.filter.is_some() {
+        // Of what a filter leaves, none may be among the nearest of all.
+        return None;
+    }
+    let index = shared.read().await;
+    let as_of = (index.partition.len(), index.changes());
+    drop(index);
+    near.nearest(pipeline, &wanted.classification, as_of, vector, NEAREST).await
 }
 
 /// Puts passages into the order of a service. Without it they stay as they were found, and the answer says so.
@@ -208,7 +231,14 @@ async fn vector(
     }
 }
 
-fn search_in(index: &Index, vector: Option<Vec<f32>>, weight: f64, top: usize, wanted: &Wanted) -> Found {
+fn search_in(
+    index: &Index,
+    vector: Option<Vec<f32>>,
+    near: Option<Vec<Place>>,
+    weight: f64,
+    top: usize,
+    wanted: &Wanted,
+) -> Found {
     let question = Question {
         text: &wanted.query,
         vector: vector.as_deref(),
@@ -218,7 +248,8 @@ fn search_in(index: &Index, vector: Option<Vec<f32>>, weight: f64, top: usize, w
         min_score: wanted.min_score,
         filter: wanted.filter.as_ref(),
     };
-    let passages = index.partition.search(&question).iter().map(|hit| passage(index, hit)).collect();
+    let passages =
+        index.partition.search_among(&question, near.as_deref()).iter().map(|hit| passage(index, hit)).collect();
     Found { passages, warnings: Vec::new(), has_documents: !index.partition.is_empty(), took: [Duration::ZERO; 2] }
 }
 

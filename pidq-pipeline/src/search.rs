@@ -209,7 +209,19 @@ impl Partition {
 
     /// The chunks that answer a question, best first: no two that say the same, and neighbours as one.
     pub fn search(&self, question: &Question<'_>) -> Vec<Hit<'_>> {
-        tidy::hits(self, &self.rank(question, tidy::depth(question.top)), question.top)
+        self.search_among(question, None)
+    }
+
+    /// The same, where an index names the chunks whose vectors may be near: by document, and place there.
+    pub fn search_among(&self, question: &Question<'_>, near: Option<&[(String, u32)]>) -> Vec<Hit<'_>> {
+        tidy::hits(self, &self.rank_among(question, tidy::depth(question.top), near), question.top)
+    }
+
+    /// The slot of a chunk; none if it is not there, or not there any more.
+    fn slot(&self, document: &str, index: u32) -> Option<u32> {
+        let slots = &self.documents.get(document)?.slots;
+        let slot = slots.start.checked_add(index).filter(|slot| slots.contains(slot))?;
+        self.placed(slot).filter(|placed| placed.chunk.index == index).map(|_| slot)
     }
 
     fn placed(&self, slot: u32) -> Option<&Placed> {

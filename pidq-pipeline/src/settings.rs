@@ -20,6 +20,8 @@ pub const SETTINGS: &[Setting] = settings![
     "PIDQ_WORKER_HOLD", "config.workerHold", Kind::Duration, Some("30s"), false, "How long a worker holds a document without a sign of life, before another one takes it.";
     "PIDQ_READER", "config.reader", Kind::Path, None, false, "The program that reads documents in a process of its own: the `pidq` that runs, unless another is named.";
     "PIDQ_MODELS", "config.models", Kind::Path, None, false, "A folder with a folder for each embedding model.";
+    "PIDQ_DATAMARKING", "config.datamarking", Kind::Switch, Some("off"), false, "Whether every word of a passage is marked for the model, so that orders in documents are harder to take for ours; costs tokens.";
+    "PIDQ_HNSW_FROM", "config.hnswFrom", Kind::Number, Some("1000000"), false, "Chunks of a classification from which on vectors are searched by an index of pgvector, where PostgreSQL has that.";
     "PIDQ_EVENTS_KEEP", "config.events.keep", Kind::Duration, Some("7d"), false, "How long events are kept for listeners that come back.";
     "PIDQ_EVENTS_INCLUDE_NAMES", "config.events.includeNames", Kind::Switch, Some("off"), false, "Whether events tell the names of files.";
     "PIDQ_EVENT_STREAMS", "config.limits.eventStreams", Kind::Number, Some("256"), false, "How many may listen to events of this process at once.";

@@ -32,8 +32,18 @@ pub fn sqlite_url(folder: &TempDir) -> String {
 /// An empty database on a server of our own.
 pub fn fresh_postgres() -> Option<String> {
     static SERVER: OnceLock<Option<Server>> = OnceLock::new();
+    fresh_on(SERVER.get_or_init(|| Server::start(installed()?)).as_ref()?)
+}
+
+/// An empty database on a server whose programs are in a folder: one that has pgvector, say.
+#[allow(dead_code, reason = "not every room wants another server")]
+pub fn fresh_postgres_of(bin: &Path) -> Option<String> {
+    static SERVER: OnceLock<Option<Server>> = OnceLock::new();
+    fresh_on(SERVER.get_or_init(|| Server::start(bin.to_owned())).as_ref()?)
+}
+
+fn fresh_on(server: &Server) -> Option<String> {
     static COUNT: AtomicU32 = AtomicU32::new(0);
-    let server = SERVER.get_or_init(Server::start).as_ref()?;
     let name = format!("test_{}", COUNT.fetch_add(1, Ordering::Relaxed));
     server.create(&name);
     Some(format!("postgres://pidq@localhost/{name}?host={}", server.folder.display()))
@@ -58,8 +68,7 @@ struct Server {
 }
 
 impl Server {
-    fn start() -> Option<Server> {
-        let bin = installed()?;
+    fn start(bin: PathBuf) -> Option<Server> {
         let mut script = unprivileged(&bin).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().ok()?;
         let mut folder = String::new();
         BufReader::new(script.stdout.take()?).read_line(&mut folder).ok()?;

@@ -59,6 +59,9 @@ impl Service {
         let name = if name.is_empty() { service.model.as_deref() } else { Some(name) };
         let name = name.ok_or_else(|| Error::unavailable("which model: `openai:NAME`, or PIDQ_EMBEDDINGS_MODEL"))?;
         let endpoint = Endpoint::new(service.url.clone(), service.key.clone(), name);
+        if let Some(fault) = endpoint.faults().first() {
+            return Err(Error::unavailable(format!("the embedding service: {fault}")));
+        }
         let mut remote = Remote { service: service.clone(), endpoint, dimensions: dimensions.unwrap_or(0) };
         if remote.dimensions == 0 {
             remote.dimensions = remote.embed(&[PROBE.to_owned()])?.first().map_or(0, Vec::len);

@@ -65,9 +65,15 @@ const DEPTH: usize = 100;
 impl Partition {
     /// The best chunks for a question as they come, at most `depth`.
     pub fn rank(&self, question: &Question<'_>, depth: usize) -> Vec<Ranked> {
+        self.rank_among(question, depth, None)
+    }
+
+    /// The same, where an index names the chunks whose vectors may be near: by document, and place there.
+    pub fn rank_among(&self, question: &Question<'_>, depth: usize, near: Option<&[(String, u32)]>) -> Vec<Ranked> {
         let vector = self.vector(question);
-        let asked =
-            Asked { partition: self, wanted: self.wanted(question.filter), scores: self.scores(question), vector };
+        let near = near.map(|near| near.iter().filter_map(|(document, index)| self.slot(document, *index)).collect());
+        let wanted = self.wanted(question.filter);
+        let asked = Asked { partition: self, wanted, scores: self.scores(question), vector, near };
         let ranked = match (question.mode, &asked.vector) {
             (Mode::Sparse, _) | (Mode::Hybrid, None) => asked.sparse(depth),
             (Mode::Dense, _) => asked.dense(depth),
@@ -114,6 +120,8 @@ struct Asked<'p> {
     wanted: Option<Vec<bool>>,
     scores: Scores,
     vector: Option<Vec<f32>>,
+    /// The only slots whose vectors are looked at; none if all are.
+    near: Option<Vec<u32>>,
 }
 
 impl Asked<'_> {
@@ -147,6 +155,12 @@ impl Asked<'_> {
     fn by_vector(&self, depth: usize) -> Vec<u32> {
         let Some(vector) = &self.vector else { return Vec::new() };
         let tie = |a, b| self.partition.tie(a, b);
+        if let Some(near) = &self.near {
+            let mut best = Best::new(depth, tie);
+            let wanted = near.iter().filter(|slot| self.wants(**slot));
+            wanted.for_each(|slot| best.offer(self.partition.vectors.nearness(*slot, vector), *slot));
+            return best.sorted().into_iter().map(|(_, slot)| slot).collect();
+        }
         let nearest = self.partition.vectors.nearest(vector, depth, |slot| self.wants(slot), tie);
         nearest.into_iter().map(|(_, slot)| slot).collect()
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use pidq_pipeline::answer::{Answer, Context, Event, Question, Reason, answer, stream};
 use pidq_pipeline::llm::{Client, Endpoint};
-use pidq_pipeline::prompt::{REFUSAL, Speaker, Turn};
+use pidq_pipeline::prompt::{Marking, REFUSAL, Speaker, Turn};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
@@ -267,4 +267,35 @@ async fn names_of_files_history_and_wishes_cannot_write_marks_either() {
     assert_eq!(asked.answer, "PSV-2015A is set at 38.5 barg [1].");
     let user: Value = double.asked()[0].body["messages"][1]["content"].clone();
     assert!(!user.as_str().unwrap().contains("<<end x"));
+}
+
+/// A model that copies the words of a passage as they stand, marks and all.
+async fn copying() -> Double {
+    Double::start(|_, asked| {
+        let user = asked.body["messages"][1]["content"].as_str().unwrap();
+        let line = user.lines().find(|line| line.starts_with("PSV-2015A")).unwrap();
+        let text = format!("{line} [1]");
+        if asked.body["stream"] != true {
+            return vec![json_reply(200, &completion(&text))];
+        }
+        let pieces = text.chars().map(|c| event(&delta(&c.to_string())));
+        [stream_head()].into_iter().chain(pieces).chain([event(&last("stop")), raw("data: [DONE]\n\n")]).collect()
+    })
+    .await
+}
+
+#[tokio::test]
+async fn words_are_marked_for_the_model_and_not_for_the_asker() {
+    let double = copying().await;
+    let marked =
+        || Question { marking: Marking::Words, ..question("What is it set at?", &["PSV-2015A is set at 38.5 barg."]) };
+    let whole = ask(&double, marked()).await;
+    let streamed = events(client(hasty()), double.endpoint(), marked()).await;
+    for answer in [&whole, done(&streamed)] {
+        assert_eq!((answer.answer.as_str(), answer.citations.len()), ("PSV-2015A is set at 38.5 barg. [1]", 1));
+        assert_eq!(answer.contexts[0].text, "PSV-2015A is set at 38.5 barg.");
+    }
+    for asked in double.asked() {
+        assert!(!asked.body["messages"][1]["content"].as_str().unwrap().contains("is set at 38.5"));
+    }
 }

@@ -26,6 +26,7 @@ mod kept;
 mod labels;
 mod llm;
 mod messages;
+mod near;
 mod offsets;
 mod orders;
 mod platform;
