@@ -12,7 +12,7 @@ use pidq_http::header::HeaderName;
 use pidq_http::{App, Cursors, Floor, Secret, SettingError, Settings, Work};
 use tokio::sync::Semaphore;
 
-use crate::cache::Redis;
+use crate::cache::{Cache, Redis};
 use crate::egress::{BackEnd, Guard, Policy};
 use crate::events::Feed;
 use crate::extract::{self, Isolation};
@@ -121,6 +121,7 @@ pub async fn open(settings: &Settings) -> Result<App<Platform>, OpenError> {
         keep_events: settings.duration("PIDQ_EVENTS_KEEP")?,
         licensing: licensing(settings, &installation)?,
         rates: Rates::of(settings, redis.clone(), &installation)?,
+        cache: cache(settings, redis.clone(), &installation)?,
         redis,
         identities,
         store,
@@ -150,6 +151,7 @@ pub async fn open(settings: &Settings) -> Result<App<Platform>, OpenError> {
     app.authenticate = authenticate;
     app.around = idempotency::around;
     app.ready = ready;
+    app.state.cache.register(&mut app.registry);
     app.registry.register_collector(Box::new(Servers(app.state.servers())));
     app.headers = vec![(HeaderName::from_static("pidq-version"), VERSION)];
     Floor(settings).furnish(&mut app)?;
@@ -193,6 +195,15 @@ fn redis(settings: &Settings) -> Result<Option<Arc<Redis>>, SettingError> {
     let redis = Redis::open(url, settings.duration("PIDQ_REDIS_TIME")?)
         .map_err(|bad| settings.wrong("PIDQ_REDIS_URL", &bad.to_string()))?;
     Ok(Some(Arc::new(redis)))
+}
+
+/// What was worked out a moment ago: for all processes, where they have a Redis and a secret together.
+fn cache(settings: &Settings, redis: Option<Arc<Redis>>, installation: &str) -> Result<Cache, SettingError> {
+    let bytes = usize::try_from(settings.size("PIDQ_CACHE_MEMORY")?).unwrap_or(usize::MAX);
+    Ok(match (redis, settings.secret("PIDQ_APP_SECRET")?) {
+        (Some(redis), Some(secret)) => Cache::over(redis, &secret, installation, bytes),
+        _ => Cache::in_process(bytes),
+    })
 }
 
 /// The master key with its tokens; none on loopback, where nobody said one.

@@ -9,7 +9,7 @@ use pidq_http::{Cursors, Fut, Head, Principal, PrincipalKind, Problem, Standing,
 use tokio::sync::{Notify, Semaphore};
 use tokio::task::JoinSet;
 
-use crate::cache::Redis;
+use crate::cache::{Cache, Redis};
 use crate::events::Feed;
 use crate::extract::{self, Isolation};
 use crate::health::Health;
@@ -47,6 +47,8 @@ pub struct Platform {
     pub licensing: Licensing,
     /// How often somebody may ask.
     pub rates: Rates,
+    /// What was worked out a moment ago.
+    pub cache: Cache,
     /// What may be lost, for all processes.
     pub redis: Option<Arc<Redis>>,
     /// What processes call to each other.

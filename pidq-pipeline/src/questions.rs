@@ -1,5 +1,7 @@
 //! `/api/pipelines/{pipeline_id}/search`: what documents say about a question.
 
+mod remembered;
+
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -21,6 +23,7 @@ use crate::problems::{stored, unprocessable, validation};
 use crate::records::Pipeline;
 use crate::rerank::{CANDIDATES, Reranker};
 use crate::search::{Chunk, Filter, Hit, Mode, Question, indexed};
+use remembered::Remembered;
 
 /// The longest question, in characters.
 pub(crate) const LONGEST: usize = 8000;
@@ -145,12 +148,18 @@ pub(crate) async fn find(
     let shared: Shared =
         platform.indexes.of(&platform.store, pipeline, &wanted.classification).await.map_err(stored)?;
     let begun = Instant::now();
+    let changes = shared.read().await.changes();
+    let asked = Remembered::of(&platform.cache, who, pipeline, changes, &wanted);
+    if let Some(found) = asked.found().await {
+        return Ok(Found { took: [Duration::ZERO, begun.elapsed()], ..found });
+    }
     // The partition is held only while it is searched: a service may take its time.
-    let (vector, warnings) = vector(platform, pipeline, &wanted).await?;
+    let (vector, warnings) = vector(platform, pipeline, &wanted, &asked).await?;
     let embedded = begun.elapsed();
     let weight = embedding::find(&pipeline.embedding_model).map_or(1.0, |model| model.weight);
     let near = near(platform, pipeline, &wanted, &shared, vector.as_deref()).await;
     let index = shared.read_owned().await;
+    let is_as_asked = index.changes() == changes;
     let (query, label, top) = (wanted.query.clone(), wanted.classification.clone(), wanted.top);
     let depth = if platform.reranker.is_some() { top.max(CANDIDATES) } else { top };
     let search = move || search_in(&index, vector, near, weight, depth, &wanted);
@@ -161,6 +170,9 @@ pub(crate) async fn find(
     }
     found.passages.truncate(top);
     found.took = [embedded, begun.elapsed().saturating_sub(embedded)];
+    if is_as_asked {
+        asked.keep(&found).await;
+    }
     Ok(found)
 }
 
@@ -214,12 +226,19 @@ async fn vector(
     platform: &Arc<Platform>,
     pipeline: &Pipeline,
     wanted: &Wanted,
+    asked: &Remembered<'_>,
 ) -> Result<(Option<Vec<f32>>, Vec<Value>), Problem> {
     if wanted.mode == Mode::Sparse {
         return Ok((None, Vec::new()));
     }
+    if let Some(vector) = asked.vector().await {
+        return Ok((Some(vector), Vec::new()));
+    }
     match platform.models.question(pipeline, &wanted.classification, &wanted.query).await {
-        Ok(vector) => Ok((Some(vector), Vec::new())),
+        Ok(vector) => {
+            asked.keep_vector(&vector).await;
+            Ok((Some(vector), Vec::new()))
+        }
         Err(error) => {
             outages::suspect(platform, pipeline);
             if wanted.mode == Mode::Dense || error.code() != embedding::UNAVAILABLE {

@@ -7,7 +7,8 @@ pub const SETTINGS: &[Setting] = settings![
     "PIDQ_LISTEN", "config.listen", Kind::List, Some("127.0.0.1:8000"), false, "Addresses to listen on.";
     "PIDQ_DATA_DIR", "config.data", Kind::Path, Some("data"), false, "Where the database is kept if no other is named.";
     "PIDQ_DATABASE_URL", "config.database.url", Kind::Text, None, true, "`postgres://…` or `sqlite:FILE`: all that survives; else `pipeline.db` in the data directory.";
-    "PIDQ_REDIS_URL", "config.redis.url", Kind::Text, None, true, "`redis://…` or `rediss://…`: where processes count rates together; else each counts for itself.";
+    "PIDQ_REDIS_URL", "config.redis.url", Kind::Text, None, true, "`redis://…` or `rediss://…`: where processes count rates together and remember answers of searches, sealed with `PIDQ_APP_SECRET`; else each for itself.";
+    "PIDQ_CACHE_MEMORY", "config.cacheMemory", Kind::Size, Some("64MiB"), false, "How much of what was found lately a process remembers; 0 remembers nothing.";
     "PIDQ_REDIS_TIME", "config.redis.time", Kind::Duration, Some("50ms"), false, "How long a request waits for Redis. One that takes longer is not asked until it answers again.";
     "PIDQ_NATS_URL", "config.nats.url", Kind::Text, None, true, "`nats://…`: what wakes workers of other processes and carries events; else all is in this process.";
     "PIDQ_APP_MASTER_KEY", "secrets.masterKey", Kind::Text, None, true, "The name of the first caller, a UUID. Without it everybody may do everything, on loopback only.";

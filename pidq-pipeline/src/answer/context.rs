@@ -1,12 +1,12 @@
 //! A chunk that was found, and a chunk that an answer names.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::citations::Cited;
 use crate::prompt::Passage;
 
 /// A chunk of a document that was found for a question.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, Deserialize, PartialEq, Serialize)]
 pub struct Context {
     /// The document.
     pub document_id: String,

@@ -6,6 +6,7 @@ mod analyser;
 mod answer;
 mod api;
 mod asking;
+mod cache;
 mod contract;
 mod corpora;
 #[path = "../../../pidq-http/tests/identity/databases.rs"]

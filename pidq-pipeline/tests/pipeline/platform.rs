@@ -48,7 +48,8 @@ impl Answer {
 pub async fn on_each(test: impl AsyncFn(World)) {
     on_each_url(async |url| test(World::at(url, &[]).await).await).await;
     let (Some(url), Some((redis, nats))) = (databases::fresh_postgres(), servers::shared()) else { return };
-    let world = World::at(&url, &[("PIDQ_REDIS_URL", &redis), ("PIDQ_NATS_URL", &nats)]).await;
+    let servers = [("PIDQ_REDIS_URL", redis.as_str()), ("PIDQ_NATS_URL", &nats), ("PIDQ_APP_SECRET", SECRET)];
+    let world = World::at(&url, &servers).await;
     world.until_degraded(&[]).await;
     test(world).await;
 }
