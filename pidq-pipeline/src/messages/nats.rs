@@ -1,10 +1,10 @@
 //! The connection to NATS: messages out, messages in, and back again after a loss.
 
 use std::fmt;
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use async_nats::jetstream::{self, Context, stream};
+use async_nats::jetstream::{self, stream};
 use async_nats::{Client, ConnectOptions, Event, HeaderMap, ServerAddr};
 use futures_util::StreamExt;
 use tokio::sync::{broadcast, mpsc, watch};
@@ -61,7 +61,8 @@ pub(super) struct Nats {
     health: Health,
     out: mpsc::Sender<Message>,
     client: watch::Receiver<Option<Client>>,
-    streams: OnceLock<Context>,
+    /// Whether JetStream has our stream, as far as is known.
+    has_stream: AtomicBool,
     // Ends with the connection.
     _tasks: JoinSet<()>,
 }
@@ -75,7 +76,7 @@ impl Nats {
         let options = options(&servers, &health, &here);
         let mut tasks = JoinSet::new();
         tasks.spawn(run(options, servers, connected, waiting, here, health.clone()));
-        Ok(Nats { health, out, client, streams: OnceLock::new(), _tasks: tasks })
+        Ok(Nats { health, out, client, has_stream: AtomicBool::new(false), _tasks: tasks })
     }
 
     pub fn health(&self) -> &Health {
@@ -104,18 +105,17 @@ impl Nats {
 
     /// JetStream says when it has a message, and takes an id once.
     async fn kept(&self, client: &Client, message: Message, id: &str) -> Result<(), Undelivered> {
-        let streams = match self.streams.get() {
-            Some(streams) => streams,
-            None => {
-                let streams = jetstream::new(client.clone());
-                streams.get_or_create_stream(events()).await.map_err(|_| Undelivered)?;
-                self.streams.get_or_init(|| streams)
-            }
-        };
+        let streams = jetstream::new(client.clone());
+        if !self.has_stream.load(Ordering::Relaxed) {
+            streams.get_or_create_stream(events()).await.map_err(|_| Undelivered)?;
+        }
         let mut headers = HeaderMap::new();
         headers.insert("Nats-Msg-Id", id);
         let sent = streams.publish_with_headers(message.subject, headers, message.bytes).await;
-        sent.map_err(|_| Undelivered)?.await.map(drop).map_err(|_| Undelivered)
+        let kept = sent.map_err(|_| Undelivered)?.await.is_ok();
+        // A server that was set up anew has it no more: the next time it is made again.
+        self.has_stream.store(kept, Ordering::Relaxed);
+        if kept { Ok(()) } else { Err(Undelivered) }
     }
 }
 

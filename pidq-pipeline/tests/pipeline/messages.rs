@@ -108,6 +108,23 @@ async fn jetstream_keeps_an_event_that_nobody_heard_and_takes_an_id_once() {
 }
 
 #[tokio::test]
+async fn a_server_that_was_set_up_anew_gets_its_stream_again() {
+    let Some(mut server) = Server::jetstream() else { return };
+    let messages = over(&server).await;
+    messages.deliver("pidq.v1.document.ready", "one", "{}").await.unwrap();
+    server.kill();
+    server.forget();
+    server.restart();
+    for _ in 0..400 {
+        if messages.deliver("pidq.v1.document.ready", "two", "{}").await.is_ok() {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(25)).await;
+    }
+    panic!("nothing is delivered any more");
+}
+
+#[tokio::test]
 async fn a_server_that_dies_is_missed_and_found_again() {
     let Some(mut server) = Server::nats() else { return };
     let (one, other) = (over(&server).await, over(&server).await);

@@ -107,6 +107,13 @@ impl Server {
         }
     }
 
+    /// Has it lose all that it kept.
+    pub fn forget(&self) {
+        for kept in std::fs::read_dir(self.folder.path()).unwrap().flatten().filter(|kept| kept.path().is_dir()) {
+            std::fs::remove_dir_all(kept.path()).unwrap();
+        }
+    }
+
     /// Starts it again where it was.
     pub fn restart(&mut self) {
         self.begin();
