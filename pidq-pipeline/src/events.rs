@@ -5,6 +5,7 @@
 
 mod feed;
 mod keeper;
+mod publisher;
 mod stream;
 
 use pidq_http::auth::Moment;
@@ -14,6 +15,7 @@ use crate::keys::{ApiKey, Verb};
 
 pub use feed::Feed;
 pub use keeper::keep;
+pub use publisher::publish;
 pub(crate) use stream::listen;
 
 /// Who may know of an event, beside having its scope.

@@ -4,6 +4,7 @@
 //! the chunks at once. Whatever dies in between leaves a job that another worker takes when the hold is over.
 
 pub(crate) mod reader;
+mod reindex;
 mod stages;
 
 use std::sync::Arc;
@@ -57,6 +58,8 @@ async fn done(platform: &Arc<Platform>, job: &Job) {
     let end = match job.kind {
         JobKind::Read => read(platform, job).await,
         JobKind::Delete => delete(platform, job).await,
+        JobKind::Reindex => reindex::reindex(platform, job).await,
+        JobKind::Sweep => reindex::sweep(platform, job).await,
     };
     if let Err(error) = end {
         tracing::warn!(job = job.id, %error, "a job was left");

@@ -24,6 +24,7 @@ pub mod manual;
 pub mod messages;
 pub mod models;
 pub mod near;
+pub mod operations;
 pub mod outages;
 pub mod prompt;
 pub mod ranking;

@@ -1,10 +1,12 @@
 //! `/api/pipelines`: collections of documents with their configuration.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use pidq_http::{Problem, Request, Response, StatusCode};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
+use tokio::time::Instant;
 
 use crate::catalogue;
 use crate::keys::{self, ApiKey, Verb};
@@ -18,6 +20,10 @@ use crate::store::{Census, NewPipeline, Outage, Seen};
 
 /// The most labels of a pipeline.
 pub(crate) const LABELS: usize = 64;
+
+/// How long a request waits for a pipeline to go away, and how often it looks.
+const LONGEST_WAIT: Duration = Duration::from_secs(300);
+const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// What a pipeline is made of.
 #[derive(Deserialize)]
@@ -34,9 +40,7 @@ struct Wanted {
 pub(crate) async fn create(platform: &Arc<Platform>, mut request: Request) -> Result<Response, Problem> {
     let body: Map<String, Value> = request.object().await?;
     let key = keys::of(&request)?;
-    if !key.is_unrestricted() {
-        return Err(forbidden("This key reaches some pipelines only, and makes no new ones."));
-    }
+    must_see_all(&key)?;
     let new = new_pipeline(&platform.models, body).await?;
     let allowance = platform.licensing.admit()?;
     let pipelines = platform.store.count_pipelines().await.map_err(stored)?;
@@ -199,7 +203,7 @@ fn patched(pipeline: &Pipeline, patch: &Map<String, Value>) -> Result<Pipeline, 
     known_members(patch, MEMBERS)?;
     for (member, now) in [("embedding_model", &pipeline.embedding_model), ("text_splitter", &pipeline.text_splitter)] {
         if patch.get(member).is_some_and(|wanted| wanted.as_str() != Some(now.as_str())) {
-            let detail = format!("Another {member} needs another index: make a new pipeline with it.");
+            let detail = format!("Another {member} needs another index: ask for it by `POST …/reindex`.");
             return Err(Problem::new(StatusCode::CONFLICT, "reindex-required").detail(detail));
         }
     }
@@ -251,16 +255,30 @@ pub(crate) fn join(target: &mut Value, more: Value) {
 /// `DELETE /api/pipelines/{pipeline_id}`.
 pub(crate) async fn delete(platform: &Arc<Platform>, request: Request) -> Result<Response, Problem> {
     let (pipeline, key) = of(platform, &request).await?;
-    if !key.is_unrestricted() {
-        return Err(forbidden("This key reaches some classifications only, and deletes no pipelines."));
-    }
+    must_see_all(&key)?;
     request.head.precondition(Some(&pipeline.etag()))?;
-    platform.store.begin_deletion(&pipeline.id).await.map_err(stored)?;
+    let waits = request.query()?.parsed::<bool>("wait")?.unwrap_or(false);
+    let operation = platform.store.begin_deletion(&pipeline.id).await.map_err(stored)?;
     platform.indexes.forget(&pipeline.id);
     platform.bell.ring();
-    match platform.store.delete_pipeline(&pipeline.id).await.map_err(stored)? {
-        true => Ok(Response::empty(StatusCode::NO_CONTENT)),
-        false => Ok(Response::json(&json!({"id": pipeline.id, "status": "deleting"}))?.status(StatusCode::ACCEPTED)),
+    let end = Instant::now() + if waits { LONGEST_WAIT } else { Duration::ZERO };
+    loop {
+        if platform.store.delete_pipeline(&pipeline.id).await.map_err(stored)? {
+            return Ok(Response::empty(StatusCode::NO_CONTENT));
+        }
+        if Instant::now() >= end {
+            return operation.accepted();
+        }
+        tokio::time::sleep(LOOK_EVERY).await;
+    }
+}
+
+/// 403 for keys that reach some pipelines or labels only.
+pub(crate) fn must_see_all(key: &ApiKey) -> Result<(), Problem> {
+    if key.is_unrestricted() {
+        Ok(())
+    } else {
+        Err(forbidden("This key reaches some pipelines only, and this needs all."))
     }
 }
 

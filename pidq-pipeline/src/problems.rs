@@ -17,6 +17,7 @@ pub(crate) fn stored(error: StoreError) -> Problem {
         StoreError::SameContent => {
             conflict("duplicate-content", "The same bytes are there already under that classification.")
         }
+        StoreError::Busy => conflict("pipeline-busy", "The pipeline is being reindexed, or goes away."),
         StoreError::Changed => Problem::new(StatusCode::PRECONDITION_FAILED, "precondition-failed")
             .detail("Somebody else changed it in between. Read it again."),
         StoreError::Database(error) => {

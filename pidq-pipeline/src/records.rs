@@ -92,11 +92,15 @@ macro_rules! words {
     };
 }
 
+pub(crate) use words;
+
 words! {
     /// What a pipeline is doing.
     PipelineStatus {
         /// It takes documents and answers.
         Active = "active",
+        /// Another index of it is made; the one that it has answers.
+        Reindexing = "reindexing",
         /// It is going away.
         Deleting = "deleting",
     }

@@ -4,7 +4,8 @@ use pidq_http::{Accepts, Access, Method, Parameter, Place, Reply, Route, oauth};
 
 use crate::platform::Platform;
 use crate::{
-    ask, catalogue, connections, documents, events, keys, licensing, limits, pipelines, queries, questions, tokens,
+    ask, catalogue, connections, documents, events, keys, licensing, limits, operations, pipelines, queries, questions,
+    tokens,
 };
 
 /// The most bytes of a JSON body.
@@ -73,11 +74,11 @@ pub const ROUTES: &[Route<Platform>] = &[
         path: "/api/pipelines/{pipeline_id}",
         access: Access::Scope("pipelines:write"),
         summary: "Deletes a pipeline with its documents.",
-        parameters: &[],
+        parameters: &[WAIT_FOR_IT],
         body: None,
         replies: &[
             Reply { status: 204, media: None, schema: "{}", summary: "It is gone." },
-            reply(202, OBJECT, "It is going away, with its documents."),
+            reply(202, OPERATION, "It is going away, with its documents."),
         ],
         handler: |platform, request| Box::pin(pipelines::delete(platform, request)),
     },
@@ -384,6 +385,36 @@ pub const ROUTES: &[Route<Platform>] = &[
         handler: |platform, request| Box::pin(keys::create(platform, request)),
     },
     Route {
+        method: Method::POST,
+        path: "/api/pipelines/{pipeline_id}/reindex",
+        access: Access::Scope("pipelines:write"),
+        summary: "Makes another index of a pipeline, with another embedding model or text splitter. The old one answers until it is complete.",
+        parameters: &[],
+        body: Some(json(REINDEX)),
+        replies: &[reply(202, OPERATION, "It is being made.")],
+        handler: |platform, request| Box::pin(operations::reindex(platform, request)),
+    },
+    Route {
+        method: Method::GET,
+        path: "/api/operations/{operation_id}",
+        access: Access::Scope("pipelines:read"),
+        summary: "Work that takes long, and how far it is.",
+        parameters: &[],
+        body: None,
+        replies: &[reply(200, OPERATION, "The operation.")],
+        handler: |platform, request| Box::pin(operations::fetch(platform, request)),
+    },
+    Route {
+        method: Method::POST,
+        path: "/api/operations/{operation_id}/cancel",
+        access: Access::Scope("pipelines:write"),
+        summary: "Ends the making of an index. The old one answers as before.",
+        parameters: &[],
+        body: None,
+        replies: &[reply(200, OPERATION, "The operation.")],
+        handler: |platform, request| Box::pin(operations::cancel(platform, request)),
+    },
+    Route {
         method: Method::GET,
         path: "/api/events",
         access: Access::Bearer,
@@ -442,6 +473,8 @@ const TEXT: &str = r#"{"type":"string"}"#;
 const LIMIT: Parameter =
     parameter("limit", r#"{"type":"integer","minimum":1,"maximum":200,"default":50}"#, "The most rows of a page.");
 const CURSOR: Parameter = parameter("cursor", TEXT, "`next_cursor` of the page before.");
+const WAIT_FOR_IT: Parameter =
+    parameter("wait", r#"{"type":"boolean","default":false}"#, "Whether to answer when it is gone, and not before.");
 const EVENT_TYPE: Parameter = parameter("type", TEXT, "Only events of these types, with commas between them.");
 const OF_PIPELINE: Parameter = parameter("pipeline", TEXT, "Only events of these pipelines, with commas between them.");
 const LAST_EVENT_ID: Parameter = Parameter {
@@ -482,6 +515,8 @@ const EXTERNAL_ID: Parameter = parameter("external_id", TEXT, "Only the document
 const OBJECT: &str = r#"{"type":"object"}"#;
 const PAGE: &str = r#"{"type":"object","required":["data","next_cursor"],"properties":{"data":{"type":"array","items":{"type":"object"}},"next_cursor":{"type":["string","null"]},"total":{"type":"integer","minimum":0}}}"#;
 const PIPELINE_WANTED: &str = r#"{"type":"object","required":["name","embedding_model","text_splitter","classifications"],"properties":{"name":{"type":"string","minLength":1,"maxLength":128},"embedding_model":{"type":"string"},"text_splitter":{"anyOf":[{"type":"string"},{"type":"object","required":["name"],"properties":{"name":{"type":"string"}}}]},"classifications":{"type":"array","minItems":1,"maxItems":64,"uniqueItems":true,"items":{"type":"string","minLength":1,"maxLength":64}},"description":{"type":["string","null"]},"metadata":{"type":"object"},"retrieval":{"type":"object"},"chunk_header":{"type":["boolean","null"]},"policies":{"type":"object"}},"additionalProperties":false}"#;
+const OPERATION: &str = r#"{"type":"object","required":["id","kind","pipeline_id","status","terminal","progress","error","created_at","updated_at"]}"#;
+const REINDEX: &str = r#"{"type":"object","properties":{"embedding_model":{"type":"string"},"text_splitter":{"anyOf":[{"type":"string"},{"type":"object","required":["name"],"properties":{"name":{"type":"string"}}}]}},"additionalProperties":false}"#;
 const PIPELINE: &str = r#"{"type":"object","required":["id","name","embedding_model","embedding_dimensions","text_splitter","text_splitter_params","classifications","status","document_counts","created_at","updated_at","revision"]}"#;
 const FORM: &str = r#"{"type":"object","required":["file","classification"],"properties":{"file":{"type":"string","format":"binary"},"classification":{"type":"string"},"external_id":{"type":"string","minLength":1,"maxLength":256},"metadata":{"type":"string"},"filename":{"type":"string"},"sha256":{"type":"string"}},"additionalProperties":false}"#;
 const DOCUMENT: &str = r#"{"type":"object","required":["id","pipeline_id","filename","content_type","size","sha256","classification","revision","status","terminal","searchable","progress","attempts","error","chunk_count","page_count","warnings","created_at","updated_at"]}"#;

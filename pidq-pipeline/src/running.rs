@@ -75,5 +75,6 @@ fn workers(app: &App<Platform>, workers: usize) -> JoinSet<()> {
     tasks.spawn(outages::watch(Arc::clone(&app.state)));
     tasks.spawn(events::keep(Arc::clone(&app.state)));
     tasks.spawn(keeping::tidy(Arc::clone(&app.state)));
+    tasks.spawn(events::publish(Arc::clone(&app.state)));
     tasks
 }

@@ -6,12 +6,14 @@ mod documents;
 mod idempotency;
 mod jobs;
 mod keys;
+mod operations;
 mod outages;
 mod outbox;
 mod partitions;
 mod pipelines;
 mod queries;
 mod questions;
+mod reindexes;
 mod usage;
 
 use pidq_http::database::{Database, DatabaseError, Migration};
@@ -22,13 +24,14 @@ use serde::de::DeserializeOwned;
 pub use documents::{Change, Listed, NewContent, NewDocument, SORTS, Sort};
 pub(crate) use idempotency::HOLD;
 pub use idempotency::{Claimed, Repeatable};
-pub use jobs::{Job, JobKind, ReadDocument};
+pub use jobs::{Job, JobKind, Published, ReadDocument};
 pub use outages::Outage;
 pub use outbox::Outbox;
 pub use partitions::{Listing, Searchable, StoredChunk};
 pub use pipelines::{Census, NewPipeline, Seen};
 pub use queries::{KeptQuery, NewQuery};
 pub use questions::Counted;
+pub use reindexes::{LATECOMERS, Reindex, Swap, Target};
 pub use usage::{Asked, Told};
 
 const MIGRATIONS: &[Migration] = &[
@@ -61,6 +64,8 @@ pub enum StoreError {
     SameContent,
     /// Somebody else changed it in between.
     Changed,
+    /// The pipeline is being reindexed, or goes away.
+    Busy,
 }
 
 impl From<DatabaseError> for StoreError {
@@ -77,6 +82,7 @@ impl std::fmt::Display for StoreError {
             StoreError::NameTaken => f.write_str("that name is taken"),
             StoreError::ExternalIdTaken => f.write_str("a document with that external id exists in the pipeline"),
             StoreError::SameContent => f.write_str("the same bytes are there already under the label"),
+            StoreError::Busy => f.write_str("the pipeline is being reindexed, or goes away"),
             StoreError::Changed => f.write_str("somebody else changed it in between"),
         }
     }

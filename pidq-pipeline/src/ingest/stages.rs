@@ -8,7 +8,7 @@ use crate::extract::{CodePoints, Extracted};
 use crate::messages::Signal;
 use crate::platform::Platform;
 use crate::records::{self, Document, Pipeline, Progress, Status};
-use crate::store::{Job, ReadDocument, StoreError};
+use crate::store::{Job, Published, ReadDocument, StoreError};
 
 /// Chunks that get their vectors between two reports.
 const BATCH: usize = 256;
@@ -36,21 +36,51 @@ pub(super) struct Reading {
     platform: Arc<Platform>,
     job: Job,
     progress: Progress,
+    audience: Audience,
+}
+
+/// Who is told how far a document is.
+enum Audience {
+    Everybody,
+    /// Nobody: it is as it was, whatever is made of it beside that.
+    Nobody,
 }
 
 impl Reading {
     pub fn new(platform: Arc<Platform>, job: Job) -> Reading {
-        Reading { platform, job, progress: Progress::default() }
+        Reading { platform, job, progress: Progress::default(), audience: Audience::Everybody }
     }
 
-    /// From bytes to what queries find.
+    /// Reads a document without a word about it.
+    pub fn beside(platform: Arc<Platform>, job: Job) -> Reading {
+        Reading { audience: Audience::Nobody, ..Reading::new(platform, job) }
+    }
+
+    /// From bytes to what queries find. Begins anew if another index answers when it is done.
     pub async fn run(&mut self) -> Result<(), Fault> {
-        let (pipeline, document) = self.wanted().await?;
-        let extracted = self.parse(&pipeline, &document).await?;
-        let model = self.model(&pipeline).await?;
-        let (extracted, chunks) = self.split(&pipeline, extracted, model.clone()).await?;
-        let chunks = self.embed(&pipeline, &document, &extracted, chunks, model).await?;
-        self.index(&pipeline, &document, extracted, chunks).await
+        loop {
+            let (pipeline, document) = self.wanted().await?;
+            let read = self.anew(&pipeline).await?;
+            match self.platform.store.publish(&self.job, &read).await? {
+                Published::Done => {
+                    let (pipeline, classification) = (pipeline.id, document.classification);
+                    self.platform.messages.signal(&Signal::Partition { pipeline, classification });
+                    return Ok(());
+                }
+                Published::Unwanted => return Err(Fault::Unwanted),
+                Published::Outdated => self.progress = Progress::default(),
+            }
+        }
+    }
+
+    /// From bytes to what queries of such a pipeline would find.
+    pub async fn anew(&mut self, pipeline: &Pipeline) -> Result<ReadDocument, Fault> {
+        let (_, document) = self.wanted().await?;
+        let extracted = self.parse(pipeline, &document).await?;
+        let model = self.model(pipeline).await?;
+        let (extracted, chunks) = self.split(pipeline, extracted, model.clone()).await?;
+        let chunks = self.embed(pipeline, &document, &extracted, chunks, model).await?;
+        self.indexed(pipeline, extracted, chunks).await
     }
 
     async fn wanted(&self) -> Result<(Pipeline, Document), Fault> {
@@ -62,6 +92,9 @@ impl Reading {
 
     /// Says how far the document is.
     async fn report(&mut self, status: Status, done: usize, total: Option<usize>) -> Result<(), Fault> {
+        if matches!(self.audience, Audience::Nobody) {
+            return Ok(());
+        }
         self.progress.done = done as i64;
         self.progress.total = total.map(|total| total as i64);
         match self.platform.store.report(&self.job, status, &self.progress).await? {
@@ -123,19 +156,18 @@ impl Reading {
         Ok(chunks)
     }
 
-    async fn index(
+    async fn indexed(
         &mut self,
         pipeline: &Pipeline,
-        document: &Document,
         extracted: Extracted,
         chunks: Vec<records::Chunk>,
-    ) -> Result<(), Fault> {
+    ) -> Result<ReadDocument, Fault> {
         let total = chunks.len();
         self.report(Status::Indexing, 0, Some(total)).await?;
-        self.progress.done = total as i64;
+        (self.progress.done, self.progress.total) = (total as i64, Some(total as i64));
         self.progress.chunk_count = Some(total as i64);
         let pages = serde_json::to_string(&extracted.pages).unwrap_or_else(|_| "[]".into());
-        let read = ReadDocument {
+        Ok(ReadDocument {
             generation: pipeline.generation,
             content_type: extracted.media_type,
             extracted: extracted.text,
@@ -143,15 +175,7 @@ impl Reading {
             title: extracted.title,
             chunks,
             progress: self.progress.clone(),
-        };
-        match self.platform.store.publish(&self.job, &read).await? {
-            true => {
-                let (pipeline, classification) = (pipeline.id.clone(), document.classification.clone());
-                self.platform.messages.signal(&Signal::Partition { pipeline, classification });
-                Ok(())
-            }
-            false => Err(Fault::Unwanted),
-        }
+        })
     }
 }
 

@@ -175,6 +175,7 @@ const MARK_DELETING: &str = "update documents set status = 'deleting', searchabl
   where id = $1 and pipeline_id = $2 and status <> 'deleting'";
 const DELETE_CHUNKS: &str = "delete from chunks where document_id = $1";
 const DELETE_CONTENTS: &str = "delete from contents where document_id = $1";
+const DELETE_SHADOWS: &str = "delete from shadows where document_id = $1";
 const DELETE_JOBS: &str = "delete from jobs where document_id = $1";
 const DELETE: &str = "delete from documents where id = $1";
 
@@ -437,7 +438,7 @@ impl Store {
         partitions::changed(&mut tx, id).await?;
         queries::forget_of(&mut tx, id).await?;
         self.outbox.tell_of(&mut tx, events::DOCUMENT_DELETED, id, None).await?;
-        for statement in [DELETE_CHUNKS, DELETE_CONTENTS, DELETE_JOBS, DELETE] {
+        for statement in [DELETE_CHUNKS, DELETE_CONTENTS, DELETE_SHADOWS, DELETE_JOBS, DELETE] {
             tx.execute(statement, &[id.into()]).await?;
         }
         self.outbox.commit(tx).await?;

@@ -9,7 +9,7 @@ use pidq_http::auth::Moment;
 use pidq_http::database::{Arg, DatabaseError, Kind, Transaction};
 use pidq_http::uuid_v7;
 
-use super::{Result, Store, StoreError, chunks, partitions, text};
+use super::{Result, Store, StoreError, chunks, partitions, reindexes, text};
 use crate::events;
 use crate::records::{Chunk, Progress, Status};
 
@@ -20,6 +20,10 @@ pub enum JobKind {
     Read,
     /// Take a pipeline away with its documents.
     Delete,
+    /// Make another index of a pipeline.
+    Reindex,
+    /// Remove the chunks of a generation that is searched no more.
+    Sweep,
 }
 
 impl JobKind {
@@ -27,11 +31,13 @@ impl JobKind {
         match self {
             JobKind::Read => "read",
             JobKind::Delete => "delete",
+            JobKind::Reindex => "reindex",
+            JobKind::Sweep => "sweep",
         }
     }
 
     fn of_word(word: &str) -> Option<JobKind> {
-        [JobKind::Read, JobKind::Delete].into_iter().find(|kind| kind.word() == word)
+        [JobKind::Read, JobKind::Delete, JobKind::Reindex, JobKind::Sweep].into_iter().find(|kind| kind.word() == word)
     }
 }
 
@@ -46,7 +52,7 @@ pub struct Job {
     pub pipeline_id: String,
     /// With which document.
     pub document_id: Option<String>,
-    /// With which of its revisions.
+    /// With which of its revisions; with which generation, if chunks are removed.
     pub revision: i64,
     /// How often it was begun, this time included.
     pub attempts: i64,
@@ -79,6 +85,9 @@ const LATER: &str = "update jobs set holder = null, held_until = null, run_at = 
 const WAIT: &str = "update jobs set holder = null, held_until = null, run_at = $3, attempts = attempts - 1
   where id = $1 and holder = $2";
 const STATUS: &str = "select status from documents where id = $1";
+/// It was not in vain: what is to be done again is done for the first time.
+const YIELD: &str = "update jobs set holder = null, held_until = null, run_at = $3, attempts = 0
+  where id = $1 and holder = $2";
 /// Changes nothing but that nobody else takes the job before the transaction ends.
 const HELD: &str = "update jobs set holder = $2 where id = $1 and holder = $2 and held_until >= $3";
 const PROGRESS: &str = "update documents set status = $2, attempts = $3, progress = $4, updated_at = $5
@@ -105,6 +114,33 @@ pub(super) async fn add(
     let arguments: [Arg<'_>; 6] =
         [(&id).into(), kind.word().into(), pipeline.into(), document.into(), revision.into(), now.into()];
     tx.execute(INSERT, &arguments).await.map(drop)
+}
+
+/// Has the chunks of a generation removed, from a moment on.
+pub(super) async fn sweep(tx: &mut Transaction, pipeline: &str, generation: i64, at: Moment) -> Result<()> {
+    let (id, none) = (uuid_v7(), None::<&str>);
+    let arguments: [Arg<'_>; 6] =
+        [(&id).into(), JobKind::Sweep.word().into(), pipeline.into(), none.into(), generation.into(), at.0.into()];
+    tx.execute(INSERT, &arguments).await?;
+    Ok(())
+}
+
+impl Job {
+    /// The same with one of many documents.
+    pub fn with_document(&self, id: &str, revision: i64) -> Job {
+        Job { document_id: Some(id.to_owned()), revision, ..self.clone() }
+    }
+}
+
+/// What came of what was read.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Published {
+    /// Queries find it.
+    Done,
+    /// Somebody else reads the document, or nobody wants it any more.
+    Unwanted,
+    /// Another index answers by now: read it again for that one.
+    Outdated,
 }
 
 /// What reading a document gave.
@@ -147,6 +183,34 @@ impl Store {
         let now = Moment::now();
         let arguments = [(&job.id).into(), (&job.holder).into(), (now + hold).0.into(), now.0.into()];
         Ok(self.database.execute(HOLD, &arguments).await? > 0)
+    }
+
+    /// Ends a job that is done.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn end_job(&self, job: &Job) -> Result<()> {
+        self.database.execute(DONE, &[(&job.id).into(), (&job.holder).into()]).await?;
+        Ok(())
+    }
+
+    /// Lets others have their turn with a job that is not done yet.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn yield_job(&self, job: &Job) -> Result<()> {
+        let arguments = [(&job.id).into(), (&job.holder).into(), Moment::now().0.into()];
+        self.database.execute(YIELD, &arguments).await?;
+        Ok(())
+    }
+
+    /// Puts off a job until a moment.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn put_off(&self, job: &Job, until: i64) -> Result<()> {
+        self.database.execute(LATER, &[(&job.id).into(), (&job.holder).into(), until.into()]).await?;
+        Ok(())
     }
 
     /// Says how far a document is. Says whether the job is still held and the document still wanted.
@@ -212,14 +276,16 @@ impl Store {
         Ok(true)
     }
 
-    /// Stores all that reading a document gave, and makes queries find it, at once. Says whether the job was still held
-    /// and the document still wanted.
+    /// Stores all that reading a document gave, and makes queries find it, at once. What was read for an index that
+    /// answers no more is not stored.
     ///
     /// # Errors
     /// If the database does not answer.
-    pub async fn publish(&self, job: &Job, read: &ReadDocument) -> Result<bool> {
-        let Some(document) = &job.document_id else { return Ok(false) };
+    pub async fn publish(&self, job: &Job, read: &ReadDocument) -> Result<Published> {
+        let Some(document) = &job.document_id else { return Ok(Published::Unwanted) };
         let mut tx = self.database.begin().await?;
+        // First of all, as whoever puts another index in the place of this one does.
+        let generation = reindexes::stay(&mut tx, self.database.kind(), &job.pipeline_id).await?;
         let progress = text(&read.progress)?;
         let arguments = [
             document.into(),
@@ -229,7 +295,10 @@ impl Store {
             Moment::now().0.into(),
         ];
         if tx.execute(READY, &arguments).await? == 0 || !is_held(&mut tx, job).await? {
-            return Ok(false);
+            return Ok(Published::Unwanted);
+        }
+        if generation != Some(read.generation) {
+            return Ok(Published::Outdated);
         }
         let title = read.title.as_deref();
         let arguments =
@@ -251,7 +320,7 @@ impl Store {
         tx.execute(DONE, &[(&job.id).into(), (&job.holder).into()]).await?;
         self.tell_of_job(&mut tx, events::DOCUMENT_READY, job).await?;
         self.outbox.commit(tx).await?;
-        Ok(true)
+        Ok(Published::Done)
     }
 }
 
@@ -263,7 +332,7 @@ async fn status_of(tx: &mut Transaction, job: &Job) -> Result<Option<String>> {
 ///
 /// Asked after the document was written: whoever ends a job writes its document first, so that all wait for each other in
 /// the same order, and nothing can happen to the job between this answer and the end.
-async fn is_held(tx: &mut Transaction, job: &Job) -> Result<bool> {
+pub(super) async fn is_held(tx: &mut Transaction, job: &Job) -> Result<bool> {
     let arguments = [(&job.id).into(), (&job.holder).into(), Moment::now().0.into()];
     Ok(tx.execute(HELD, &arguments).await? > 0)
 }

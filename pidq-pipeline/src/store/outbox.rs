@@ -58,6 +58,12 @@ const POSITION: &str = "select coalesce(position, 0) from events where id = $1";
 const FORGET: &str = "delete from events where id in (
     select id from events where happened_at < $1 and position is not null
     and not exists (select 1 from deliveries where event_id = events.id) order by happened_at limit $2)";
+const HANDING_ON: &str = "insert into counters (name, value) values ('handed_on', 0), ('handing_on_until', 0)
+  on conflict (name) do nothing";
+const HOLD_HANDING_ON: &str = "update counters set value = $3 where name = 'handing_on_until'
+  and (value = $1 or value < $2)";
+const HANDED_ON: &str = "select value from counters where name = 'handed_on'";
+const NOTE_HANDED_ON: &str = "update counters set value = $1 where name = 'handed_on' and value < $1";
 const FIRST_LICENCE: &str =
     "insert into installation (name, value) values ('licence', $1) on conflict (name) do nothing";
 const OTHER_LICENCE: &str = "update installation set value = $1 where name = 'licence' and value <> $1";
@@ -185,6 +191,41 @@ impl Store {
     /// If the database does not answer.
     pub async fn forget_events(&self, before: i64, most: usize) -> Result<usize> {
         Ok(self.database.execute(FORGET, &[before.into(), (most as i64).into()]).await? as usize)
+    }
+
+    /// Makes ready what is needed to hand events on.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn begin_handing_on(&self) -> Result<()> {
+        self.database.execute(HANDING_ON, &[]).await?;
+        Ok(())
+    }
+
+    /// Holds the handing on of events for a while, or longer; `before` is until when it was held. Says whether nobody
+    /// else holds it.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn hold_handing_on(&self, before: i64, now: i64, until: i64) -> Result<bool> {
+        Ok(self.database.execute(HOLD_HANDING_ON, &[before.into(), now.into(), until.into()]).await? > 0)
+    }
+
+    /// The place of the last event that was handed on.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn handed_on(&self) -> Result<i64> {
+        Ok(self.database.row::<(i64,)>(HANDED_ON, &[]).await?.map_or(0, |row| row.0))
+    }
+
+    /// Notes that all events up to a place were handed on.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn note_handed_on(&self, position: i64) -> Result<()> {
+        self.database.execute(NOTE_HANDED_ON, &[position.into()]).await?;
+        Ok(())
     }
 
     /// Tells of a licence that is in another state than it was.

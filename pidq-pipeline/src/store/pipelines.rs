@@ -7,8 +7,9 @@ use serde_json::{Map, Value};
 
 use super::jobs::{self, JobKind};
 use super::outbox::Word;
-use super::{Result, Store, StoreError, structure, text};
+use super::{Result, Store, StoreError, operations, reindexes, structure, text};
 use crate::events::{self, Kind};
+use crate::operations::{Operation, State};
 use crate::records::{Counts, Options, Pipeline, PipelineStatus};
 
 /// A pipeline to be made.
@@ -52,7 +53,7 @@ const TOTAL: &str = "select count(*) from pipelines where (cast($1 as text) is n
   and (cast($2 as text) is null or $2 like '%' || id || '%')";
 const UPDATE: &str = "update pipelines set name = $3, classifications = $4, options = $5, revision = revision + 1,
   updated_at = $6 where id = $1 and revision = $2";
-const SET_STATUS: &str = "update pipelines set status = $2, updated_at = $3 where id = $1";
+const SET_STATUS: &str = "update pipelines set status = $2, updated_at = $3 where id = $1 and status <> $2";
 const COUNT: &str = "select pipeline_id, classification, status, count(*) from documents
   where pipeline_id >= $1 and pipeline_id <= $2 and status <> 'deleting' group by pipeline_id, classification, status";
 const DELETE_JOBS: &str = "delete from jobs where pipeline_id = $1";
@@ -215,17 +216,27 @@ impl Store {
         Ok(self.outbox.tell(tx, kind, word).await?)
     }
 
-    /// Says that a pipeline goes away, and leaves the job of it.
+    /// Says that a pipeline goes away, and leaves the job of it. Gives the operation, the first one if there were more.
     ///
     /// # Errors
     /// If the database does not answer.
-    pub async fn begin_deletion(&self, id: &str) -> Result<()> {
+    pub async fn begin_deletion(&self, id: &str) -> Result<Operation> {
         let now = Moment::now().0;
         let mut tx = self.database.begin().await?;
-        tx.execute(SET_STATUS, &[id.into(), PipelineStatus::Deleting.word().into(), now.into()]).await?;
-        jobs::add(&mut tx, JobKind::Delete, id, None, now).await?;
+        let begun = tx.execute(SET_STATUS, &[id.into(), PipelineStatus::Deleting.word().into(), now.into()]).await? > 0;
+        let operation = if begun {
+            reindexes::give_up(&mut tx, id, State::Cancelled, None).await?;
+            jobs::add(&mut tx, JobKind::Delete, id, None, now).await?;
+            Some(operations::begin(&mut tx, operations::Kind::Delete, id, None).await?)
+        } else {
+            None
+        };
         tx.commit().await?;
-        Ok(())
+        let found = match operation {
+            Some(operation) => self.operation(&operation).await?,
+            None => self.running_operation(id, operations::Kind::Delete).await?,
+        };
+        found.ok_or(StoreError::Changed)
     }
 
     /// Deletes a pipeline without documents; says whether it had none.
@@ -243,6 +254,7 @@ impl Store {
             let details = Map::from_iter([("status".into(), "deleted".into())]);
             let word = Word { pipeline: Some(id), details, ..Word::default() };
             self.outbox.tell(&mut tx, events::PIPELINE_DELETED, word).await?;
+            operations::end(&mut tx, operations::Kind::Delete, id, State::Succeeded, None).await?;
         }
         self.outbox.commit(tx).await?;
         Ok(true)

@@ -11,6 +11,7 @@ use pidq_http::Bytes;
 use pidq_http::database::{Database, Transaction};
 use pidq_pipeline::events::{self, Event};
 use pidq_pipeline::keys::{ApiKey, Reach, Verb};
+use pidq_pipeline::messages::{Heard, Message, Subscription};
 use pidq_pipeline::store::Store;
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
@@ -19,6 +20,7 @@ use crate::databases;
 use crate::doubles::Double;
 use crate::honest::honest;
 use crate::platform::{MASTER, SECRET, World, on_each};
+use crate::servers::Server;
 
 const MANUAL: (&str, &str) = ("classification", "manual");
 
@@ -239,6 +241,41 @@ async fn a_licence_in_another_state_is_told_once() {
         assert_eq!(states, ["valid", "expired"], "the first state is no change");
     })
     .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn events_reach_nats_once_it_is_there_and_again_after_it_was_away() {
+    let Some(mut server) = Server::jetstream() else { return };
+    let world = World::sqlite(&[("PIDQ_NATS_URL", &server.url())]).await;
+    let (keeper, publisher) = (world.keep(), tokio::spawn(events::publish(Arc::clone(&world.state))));
+    // What is heard here was taken by the server before.
+    let mut heard = world.state.messages.subscribe("pidq.v1.");
+    let id = world.pipeline().await;
+    let created = message(&mut heard, 60).await.expect("in time");
+    assert_eq!(created.subject, "pidq.v1.pipeline.created");
+    assert!(String::from_utf8_lossy(&created.bytes).contains(&id));
+    server.kill();
+    let sent = world.upload(&id, "plan.txt", b"a", &[MANUAL]).await.json();
+    assert_eq!(message(&mut heard, 2).await, None, "nobody takes it");
+    server.restart();
+    let queued = message(&mut heard, 60).await.expect("in time");
+    assert_eq!(queued.subject, "pidq.v1.document.queued", "no names in subjects");
+    let body = String::from_utf8_lossy(&queued.bytes).into_owned();
+    assert!(body.contains(sent["id"].as_str().unwrap()) && !body.contains("plan.txt"), "{body}");
+    keeper.abort();
+    publisher.abort();
+}
+
+/// The next message, if one comes in so many seconds.
+async fn message(heard: &mut Subscription, seconds: u64) -> Option<Message> {
+    let end = tokio::time::Instant::now() + Duration::from_secs(seconds);
+    loop {
+        match tokio::time::timeout_at(end, heard.next()).await {
+            Ok(Some(Heard::Message(message))) => return Some(message),
+            Ok(Some(Heard::Missed)) => {}
+            _ => return None,
+        }
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use pidq_pipeline::indexes::Indexes;
 use pidq_pipeline::records::Pipeline;
-use pidq_pipeline::store::Store;
+use pidq_pipeline::store::{Published, Store};
 
 use crate::stored::{add, on_each, pipeline, read};
 
@@ -102,6 +102,6 @@ pub async fn ready(store: &Store, pipeline: &Pipeline, label: &str, text: &str) 
     let document = add(store, pipeline, label, text).await;
     let job = store.take_job("worker", LONG).await.unwrap().expect("a job");
     assert_eq!(job.document_id.as_ref(), Some(&document.id));
-    assert!(store.publish(&job, &read(text)).await.unwrap());
+    assert_eq!(store.publish(&job, &read(text)).await.unwrap(), Published::Done);
     document.id
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use pidq_http::database::Database;
 use pidq_pipeline::records::{Chunk, Document, Options, Progress, Status};
-use pidq_pipeline::store::{Job, NewDocument, NewPipeline, ReadDocument, Store};
+use pidq_pipeline::store::{Job, NewDocument, NewPipeline, Published, ReadDocument, Store};
 use serde_json::Map;
 
 use crate::databases;
@@ -33,9 +33,9 @@ async fn a_job_whose_worker_died_is_taken_again_and_the_dead_write_nothing() {
         let job = taken(&store, "two", LONG).await;
         assert_eq!((dead.attempts, job.attempts), (1, 2));
         assert!(!store.report(&dead, Status::Parsing, &Progress::default()).await.unwrap());
-        assert!(!store.publish(&dead, &read("of the dead")).await.unwrap());
+        assert_eq!(store.publish(&dead, &read("of the dead")).await.unwrap(), Published::Unwanted);
         assert!(!store.hold_job(&dead, LONG).await.unwrap());
-        assert!(store.publish(&job, &read("of the living")).await.unwrap());
+        assert_eq!(store.publish(&job, &read("of the living")).await.unwrap(), Published::Done);
         let chunks = store.chunks(&document.id, 1, 1).await.unwrap();
         assert_eq!(chunks.iter().map(|stored| stored.chunk.content.as_str()).collect::<Vec<_>>(), ["of the living"]);
         let ready = store.document(&document.pipeline_id, &document.id).await.unwrap().unwrap();
@@ -52,7 +52,7 @@ async fn what_is_deleted_while_it_is_read_leaves_nothing() {
         let job = taken(&store, "one", LONG).await;
         assert!(store.delete_document(&document.pipeline_id, &document.id).await.unwrap());
         assert!(!store.report(&job, Status::Embedding, &Progress::default()).await.unwrap());
-        assert!(!store.publish(&job, &read("too late")).await.unwrap());
+        assert_eq!(store.publish(&job, &read("too late")).await.unwrap(), Published::Unwanted);
         assert!(store.chunks(&document.id, 1, 1).await.unwrap().is_empty());
         assert!(store.searchable(&document.pipeline_id, "manual").await.unwrap().is_empty());
         assert!(store.content(&document.id, 1).await.unwrap().is_none());
@@ -111,7 +111,7 @@ async fn many_workers_share_many_jobs() {
             tokio::spawn(async move {
                 let mut done = Vec::new();
                 while let Some(job) = store.take_job(&format!("worker {worker}"), LONG).await.unwrap() {
-                    assert!(store.publish(&job, &read("text")).await.unwrap());
+                    assert_eq!(store.publish(&job, &read("text")).await.unwrap(), Published::Done);
                     done.extend(job.document_id);
                 }
                 done

@@ -7,7 +7,7 @@ use pidq_pipeline::embedding::{self, Embedder, Places, to_blob};
 use pidq_pipeline::indexes::Indexes;
 use pidq_pipeline::records::Pipeline;
 use pidq_pipeline::search::{Filter, MODES, Question};
-use pidq_pipeline::store::{ReadDocument, Store};
+use pidq_pipeline::store::{Published, ReadDocument, Store};
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::json;
 
@@ -97,7 +97,7 @@ async fn filled(
             store.delete_document(&pipeline.id, &document.id).await.unwrap();
         }
         let job = store.take_job("worker", LONG).await.unwrap().unwrap();
-        assert!(store.publish(&job, &embedded(model, &pipeline, &text)).await.unwrap());
+        assert_eq!(store.publish(&job, &embedded(model, &pipeline, &text)).await.unwrap(), Published::Done);
     }
     pipeline
 }

@@ -34,6 +34,7 @@ mod platform;
 mod rates;
 mod reading;
 mod real;
+mod reindex;
 mod repeated;
 mod rerank;
 mod search;

@@ -13,7 +13,7 @@ use pidq_pipeline::ingest;
 use pidq_pipeline::near::{Near, Place};
 use pidq_pipeline::records::{Chunk, Options, Pipeline, Progress};
 use pidq_pipeline::search::{Mode, Question};
-use pidq_pipeline::store::{NewDocument, NewPipeline, ReadDocument, Store};
+use pidq_pipeline::store::{NewDocument, NewPipeline, Published, ReadDocument, Store};
 use serde_json::{Map, json};
 
 use crate::databases;
@@ -114,7 +114,7 @@ impl Large {
             chunks: (0..chunks).map(|_| chunk(self.chance.vector())).collect(),
             progress: Progress::default(),
         };
-        assert!(self.store.publish(&job, &read).await.unwrap());
+        assert_eq!(self.store.publish(&job, &read).await.unwrap(), Published::Done);
         document.id
     }
 

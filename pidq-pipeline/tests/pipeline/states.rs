@@ -10,7 +10,7 @@ use std::time::Duration;
 use pidq_http::database::{Database, Kind};
 use pidq_pipeline::indexes::Indexes;
 use pidq_pipeline::records::{Document, Pipeline, Progress, Status};
-use pidq_pipeline::store::{Change, Job, Listed, NewContent, Store, StoreError};
+use pidq_pipeline::store::{Change, Job, Listed, NewContent, Published, Store, StoreError};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::Map;
@@ -110,7 +110,8 @@ impl World {
         while let Some(job) = self.store.take_job("the last", LONG).await.unwrap() {
             let id = job.document_id.clone().unwrap();
             let bytes = self.store.content(&id, job.revision).await.unwrap().expect("the bytes to be read");
-            assert!(self.store.publish(&job, &read(&String::from_utf8(bytes).unwrap())).await.unwrap());
+            let published = self.store.publish(&job, &read(&String::from_utf8(bytes).unwrap())).await.unwrap();
+            assert_eq!(published, Published::Done);
         }
         let mut documents = BTreeMap::new();
         for document in self.store.documents(&pipeline.id, Listed::default(), "", 10_000).await.unwrap() {
@@ -406,7 +407,8 @@ impl Life<'_> {
             }
             None => "of the dead".to_owned(),
         };
-        assert_eq!(self.store().publish(&job, &read(&text)).await.unwrap(), held.is_some());
+        let published = self.store().publish(&job, &read(&text)).await.unwrap();
+        assert_eq!(published == Published::Done, held.is_some(), "{published:?}");
         if let Some(id) = held {
             let expected = self.documents.get_mut(&id).unwrap();
             assert_eq!(text, expected.text);

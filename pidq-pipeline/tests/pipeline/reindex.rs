@@ -1,0 +1,309 @@
+//! Another index of a pipeline: made while the old one answers, put in its place at once, and as if it had always been.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use pidq_pipeline::ingest;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::task::JoinHandle;
+
+use crate::databases;
+use crate::platform::World;
+use crate::reading::on_each;
+
+const MANUAL: (&str, &str) = ("classification", "manual");
+const SMALL: &str = r#"{"text_splitter": {"name": "recursive_character", "chunk_size": 60, "chunk_overlap": 0}}"#;
+const JSON: [(&str, &str); 1] = [("content-type", "application/json")];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn another_splitter_makes_another_index_and_the_old_one_answers_until_then() {
+    on_each(async |world| {
+        let id = world.pipeline().await;
+        let sent = world.ready(&id, "a.txt", text(1).as_bytes(), &[MANUAL]).await;
+        let document = format!("/api/pipelines/{id}/documents/{}", sent["id"].as_str().unwrap());
+        let before = world.get(&format!("{document}/chunks")).await.json()["data"].as_array().unwrap().len();
+        let begun = world.send("POST", &format!("/api/pipelines/{id}/reindex"), &JSON, SMALL).await;
+        assert_eq!(begun.status, 202, "{}", String::from_utf8_lossy(&begun.body));
+        assert_eq!(begun.header("location"), format!("/api/operations/{}", begun.json()["id"].as_str().unwrap()));
+        assert_eq!((&begun.json()["kind"], &begun.json()["status"]), (&json!("reindex"), &json!("running")));
+        let done = world.over(&begun.json()).await;
+        assert_eq!(
+            (&done["status"], &done["progress"]),
+            (&json!("succeeded"), &json!({"done": 1, "total": 1})),
+            "{done}"
+        );
+        let pipeline = world.get(&format!("/api/pipelines/{id}")).await.json();
+        assert_eq!((&pipeline["status"], &pipeline["revision"]), (&json!("active"), &json!(2)));
+        assert_eq!(pipeline["text_splitter_params"]["chunk_size"], 60);
+        let after = world.get(&format!("{document}/chunks")).await.json()["data"].as_array().unwrap().len();
+        assert!(after > before, "{before} {after}");
+        assert_eq!(world.get(&document).await.json()["chunk_count"], after);
+        let told = world.told().await;
+        let names: Vec<&str> =
+            told.iter().map(|event| event.kind.name).filter(|name| name.contains("reindex")).collect();
+        assert_eq!(names, ["pipeline.reindex.started", "pipeline.reindex.completed"]);
+        // What is searched no more goes away in slices.
+        let store = &world.state.store;
+        let document = sent["id"].as_str().unwrap();
+        assert_eq!(store.chunks(document, 1, 1).await.unwrap().len(), before, "latecomers still find it");
+        assert_eq!(store.sweep(&id, 1, 1).await.unwrap(), 1);
+        while store.sweep(&id, 1, 1).await.unwrap() > 0 {}
+        assert!(store.chunks(document, 1, 1).await.unwrap().is_empty());
+        assert_eq!(store.chunks(document, 1, 2).await.unwrap().len(), after);
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_splitter_of_markup_gets_the_markup_of_documents_that_were_read_without() {
+    let page = b"<html><head><title>Vessel</title></head><body><h1>V-201</h1><p>It is a vessel.</p></body></html>";
+    on_each(async |world| {
+        let id = world.pipeline().await;
+        let sent = world.ready(&id, "a.html", page, &[MANUAL]).await;
+        let path = format!("/api/pipelines/{id}/documents/{}/text", sent["id"].as_str().unwrap());
+        assert!(!String::from_utf8(world.get(&path).await.body).unwrap().contains("<h1>"));
+        let reindex = format!("/api/pipelines/{id}/reindex");
+        let begun = world.send("POST", &reindex, &JSON, r#"{"text_splitter": "html"}"#).await;
+        let done = world.over(&begun.json()).await;
+        assert_eq!(done["status"], "succeeded", "{done}");
+        assert!(String::from_utf8(world.get(&path).await.body).unwrap().contains("<h1>"));
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_cannot_be_made_leaves_what_is_there() {
+    on_each(async |world| {
+        let id = world.pipeline().await;
+        let sent = world.ready(&id, "a.txt", text(1).as_bytes(), &[MANUAL]).await;
+        let path = format!("/api/pipelines/{id}/reindex");
+        let begun = world.send("POST", &path, &JSON, r#"{"text_splitter": "json"}"#).await.json();
+        let done = world.over(&begun).await;
+        assert_eq!((&done["status"], &done["error"]["document_id"]), (&json!("failed"), &sent["id"]), "{done}");
+        assert_eq!(done["error"]["code"], "corrupt-document");
+        let pipeline = world.get(&format!("/api/pipelines/{id}")).await.json();
+        assert_eq!(
+            (&pipeline["status"], &pipeline["text_splitter"]),
+            (&json!("active"), &json!("recursive_character"))
+        );
+        assert_eq!(world.hits(&id, "unique1", "manual").await.len(), 1, "the old index answers");
+        for (body, code) in [
+            (r#"{"text_splitter": "magic"}"#, "unknown-text-splitter"),
+            (r#"{"embedding_model": "magic"}"#, "unknown-embedding-model"),
+            (r#"{"embedding_model": 7}"#, "validation"),
+            (r#"{"chunk_size": 7}"#, "unknown-field"),
+        ] {
+            let answer = world.send("POST", &path, &JSON, body).await;
+            assert_eq!((answer.status, answer.code().as_str()), (422, code), "{body}");
+        }
+        let again = world.send("POST", &path, &JSON, SMALL).await;
+        assert_eq!(world.over(&again.json()).await["status"], "succeeded", "a failure is no end");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn one_index_is_made_at_a_time_and_may_be_called_off() {
+    crate::platform::on_each(async |world| {
+        let id = world.pipeline().await;
+        let path = format!("/api/pipelines/{id}/reindex");
+        let begun = world.send("POST", &path, &JSON, SMALL).await.json();
+        assert_eq!(world.get(&format!("/api/pipelines/{id}")).await.json()["status"], "reindexing");
+        let second = world.send("POST", &path, &JSON, SMALL).await;
+        assert_eq!((second.status, second.code().as_str()), (409, "pipeline-busy"));
+        let operation = format!("/api/operations/{}", begun["id"].as_str().unwrap());
+        let cancelled = world.send("POST", &format!("{operation}/cancel"), &[], "").await;
+        assert_eq!(cancelled.json()["status"], "cancelled");
+        let again = world.send("POST", &format!("{operation}/cancel"), &[], "").await;
+        assert_eq!((again.status, again.code().as_str()), (409, "operation-not-cancellable"));
+        let pipeline = world.get(&format!("/api/pipelines/{id}")).await.json();
+        assert_eq!(
+            (&pipeline["status"], &pipeline["text_splitter_params"]["chunk_size"]),
+            (&json!("active"), &json!(1000))
+        );
+        assert_eq!(world.get("/api/operations/nobody").await.code(), "operation-not-found");
+        assert_eq!(world.send("POST", &path, &JSON, SMALL).await.status, 202);
+        assert_eq!(world.send("DELETE", &format!("/api/pipelines/{id}"), &[], "").await.status, 204);
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_pipeline_goes_away_while_somebody_waits() {
+    on_each(async |world| {
+        let id = world.pipeline().await;
+        for number in 0..3 {
+            world.upload(&id, "a.txt", text(number).as_bytes(), &[MANUAL]).await;
+        }
+        let gone = world.send("DELETE", &format!("/api/pipelines/{id}?wait=true"), &[], "").await;
+        assert_eq!(gone.status, 204, "{}", String::from_utf8_lossy(&gone.body));
+        assert_eq!(world.get(&format!("/api/pipelines/{id}")).await.code(), "pipeline-not-found");
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whatever_happens_while_an_index_is_made_it_is_as_a_fresh_one() {
+    let folder = TempDir::new().unwrap();
+    for seed in 1..=seeds() {
+        let url = format!("sqlite:{}", folder.path().join(format!("{seed}.db")).display());
+        interleaved(&World::at(&url, &[("PIDQ_WORKER_HOLD", "1s")]).await, seed).await;
+        match databases::fresh_postgres() {
+            Some(url) => interleaved(&World::at(&url, &[("PIDQ_WORKER_HOLD", "1s")]).await, seed).await,
+            None => eprintln!("SKIPPED on PostgreSQL: no server found under /usr/lib/postgresql"),
+        }
+    }
+}
+
+fn seeds() -> u64 {
+    std::env::var("PIDQ_REINDEX_SEEDS").ok().and_then(|text| text.parse().ok()).unwrap_or(2)
+}
+
+/// Uploads, deletions, new labels and dying workers in some order, while an index is made.
+async fn interleaved(world: &World, seed: u64) {
+    let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+    let id = world.pipeline().await;
+    let mut workers = work(world);
+    // The first one is left alone: queries find it all the time.
+    let mut documents: Vec<(usize, String)> = Vec::new();
+    for number in 0..6 {
+        let sent = world.ready(&id, &format!("{number}.txt"), text(number).as_bytes(), &[MANUAL]).await;
+        documents.push((number, sent["id"].as_str().unwrap().to_owned()));
+    }
+    let begun = world.send("POST", &format!("/api/pipelines/{id}/reindex"), &JSON, SMALL).await.json();
+    for step in 0..14 {
+        let one = 1 + dice.below(documents.len() - 1);
+        match dice.below(8) {
+            0..3 => {
+                let number = 6 + step;
+                let sent = world.upload(&id, &format!("{number}.txt"), text(number).as_bytes(), &[MANUAL]).await.json();
+                documents.push((number, sent["id"].as_str().unwrap().to_owned()));
+            }
+            3 | 4 if documents.len() > 3 => {
+                let (_, gone) = documents.remove(one);
+                let answer = world.send("DELETE", &format!("/api/pipelines/{id}/documents/{gone}"), &[], "").await;
+                assert_eq!(answer.status, 204, "seed {seed}: {}", answer.json());
+            }
+            5 => {
+                workers.iter().for_each(JoinHandle::abort);
+                workers = work(world);
+            }
+            _ => world.relabel(&id, &documents[one].1, ["manual", "datasheet"][dice.below(2)]).await,
+        }
+        assert!(!world.hits(&id, "unique0", "manual").await.is_empty(), "seed {seed}: there is always an index");
+        tokio::time::sleep(Duration::from_millis(dice.below(200) as u64)).await;
+    }
+    let done = world.over(&begun).await;
+    assert_eq!(done["status"], "succeeded", "seed {seed}: {done}");
+    world.all_ready(&id).await;
+    let fresh = world.fresh(&id, &documents).await;
+    let questions = ["unique0", "unique3 pump", "unique7", "unique12", "the relief valve of the vessel", "paragraph 4"];
+    for (question, label) in
+        questions.iter().flat_map(|question| ["manual", "datasheet"].map(|label| (question, label)))
+    {
+        let (here, there) = (world.hits(&id, question, label).await, world.hits(&fresh, question, label).await);
+        assert_eq!(here, there, "seed {seed}: {question} in {label}");
+    }
+    workers.iter().for_each(JoinHandle::abort);
+}
+
+/// A text of its own with some paragraphs.
+fn text(number: usize) -> String {
+    let paragraph = |at: usize| {
+        format!(
+            "Paragraph {at} of unique{number}: the relief valve of vessel V-{number}{at} is set at {at}{number}.5 barg."
+        )
+    };
+    (0..5).map(paragraph).collect::<Vec<_>>().join("\n\n")
+}
+
+/// Numbers that are the same in each run.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % end as u64) as usize
+    }
+}
+
+fn work(world: &World) -> Vec<JoinHandle<()>> {
+    (0..2).map(|_| tokio::spawn(ingest::work(Arc::clone(&world.state)))).collect()
+}
+
+impl World {
+    /// The operation when it is over.
+    async fn over(&self, operation: &Value) -> Value {
+        let path = format!("/api/operations/{}", operation["id"].as_str().unwrap_or_else(|| panic!("{operation}")));
+        for _ in 0..1200 {
+            let now = self.get(&path).await.json();
+            if now["terminal"] == true {
+                return now;
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        panic!("the operation does not end: {}", self.get(&path).await.json());
+    }
+
+    async fn all_ready(&self, pipeline: &str) {
+        for _ in 0..1200 {
+            let counts = self.get(&format!("/api/pipelines/{pipeline}")).await.json()["document_counts"].clone();
+            if counts["ready"] == counts["total"] {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        panic!("documents are never ready");
+    }
+
+    /// Gives a document another label; a worker may change it in between.
+    async fn relabel(&self, pipeline: &str, document: &str, label: &str) {
+        let path = format!("/api/pipelines/{pipeline}/documents/{document}");
+        for _ in 0..20 {
+            let answer = self.send("PATCH", &path, &JSON, json!({"classification": label}).to_string()).await;
+            match answer.status {
+                200 => return,
+                412 => {}
+                _ => panic!("{}", answer.json()),
+            }
+        }
+        panic!("the label cannot be changed");
+    }
+
+    /// A pipeline that has always been what another one is now, with the same documents.
+    async fn fresh(&self, pipeline: &str, documents: &[(usize, String)]) -> String {
+        let now = self.get(&format!("/api/pipelines/{pipeline}")).await.json();
+        let mut splitter = now["text_splitter_params"].clone();
+        splitter["name"] = now["text_splitter"].clone();
+        let body = json!({
+            "name": "fresh", "embedding_model": now["embedding_model"], "text_splitter": splitter,
+            "classifications": now["classifications"],
+        });
+        let fresh = self.post("/api/pipelines", &body).await.json()["id"].as_str().unwrap().to_owned();
+        for (number, document) in documents {
+            let label =
+                self.get(&format!("/api/pipelines/{pipeline}/documents/{document}")).await.json()["classification"]
+                    .clone();
+            let parts = [("classification", label.as_str().unwrap())];
+            self.ready(&fresh, &format!("{number}.txt"), text(*number).as_bytes(), &parts).await;
+        }
+        fresh
+    }
+
+    /// What a question finds, without the ids.
+    async fn hits(&self, pipeline: &str, question: &str, label: &str) -> Vec<Value> {
+        let body = json!({"query": question, "classification": label, "top_k": 20});
+        let found = self.post(&format!("/api/pipelines/{pipeline}/search"), &body).await;
+        assert_eq!(found.status, 200, "{}", found.json());
+        let mut hits = found.json()["results"].as_array().unwrap().clone();
+        for hit in &mut hits {
+            for id in ["document_id", "chunk_id", "revision"] {
+                hit.as_object_mut().unwrap().remove(id);
+            }
+        }
+        hits
+    }
+}
