@@ -44,4 +44,4 @@ pub use query::{Dialect, Explanation, Outcome, Query, Step};
 pub use syntax::Profile;
 pub use syntax::operators::{Operator, Place};
 pub use syntax::print::PrintOptions;
-pub use value::{Array, Number, Object, Value};
+pub use value::{Array, Number, Object, Value, Written};

@@ -19,7 +19,7 @@ use crate::suggest;
 use crate::syntax::operators::{Operator, Operators};
 use crate::syntax::print::PrintOptions;
 use crate::syntax::{Expr, Profile, format, json, print, text};
-use crate::value::{Value, write};
+use crate::value::{Value, Written, write};
 
 pub use explanation::{Explanation, Step};
 
@@ -453,5 +453,14 @@ impl Outcome<'_> {
     /// `PQ4003`.
     pub fn write_json(&self, out: &mut Vec<u8>) -> Result<()> {
         write::append_json(self.value, self.output, out)
+    }
+
+    /// Tells the result as JSON part by part. What stands in the document is told by its place there, so that a result can
+    /// be kept by places, and written later, without a copy of it. `graph` is the one that was asked.
+    ///
+    /// # Errors
+    /// `PQ4003`.
+    pub fn write_parts(&self, graph: &Graph, sink: &mut dyn FnMut(Written<'_>)) -> Result<()> {
+        write::write_parts(self.value, self.output, graph.source(), sink)
     }
 }

@@ -12,6 +12,7 @@ use crate::arena::{Arena, Cell, ContainerId, Kind};
 use crate::error::Result;
 
 pub(crate) use keys::{Index, KeyIndex, Keys, Places};
+pub use write::Written;
 
 /// A JSON value, or nothing. Borrows from the graph or from the scratch memory of its run.
 #[derive(Clone, Copy)]

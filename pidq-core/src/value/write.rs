@@ -31,6 +31,17 @@ enum Out<'s> {
     /// In pieces of about 64 KiB.
     Pieces(String, &'s mut dyn FnMut(&str) -> Result<()>),
     Whole(&'s mut Vec<u8>),
+    /// Text by text; those that stand in a document by their place there.
+    Parts(&'s str, &'s mut dyn FnMut(Written<'_>)),
+}
+
+/// A part of the JSON text of a result.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Written<'t> {
+    /// Bytes of the document, as it was read.
+    Source(Range<usize>),
+    /// A text that the run has made.
+    Text(&'t str),
 }
 
 /// A list or object of which a part is written.
@@ -50,6 +61,16 @@ pub(crate) fn write_json(value: Value<'_>, limit: usize, sink: &mut dyn FnMut(&s
 /// Adds the JSON text of `value` to `out`.
 pub(crate) fn append_json(value: Value<'_>, limit: usize, out: &mut Vec<u8>) -> Result<()> {
     Writer { out: Out::Whole(out), written: 0, limit }.value(value)
+}
+
+/// Tells the JSON text of `value` part by part. What is passed through from `source` is not even looked at.
+pub(crate) fn write_parts(
+    value: Value<'_>,
+    limit: usize,
+    source: &str,
+    sink: &mut dyn FnMut(Written<'_>),
+) -> Result<()> {
+    Writer { out: Out::Parts(source, sink), written: 0, limit }.value(value)
 }
 
 /// The JSON text of a value, without a limit: for error messages and tests.
@@ -272,6 +293,10 @@ impl Writer<'_> {
         }
         match &mut self.out {
             Out::Whole(out) => out.extend_from_slice(text.as_bytes()),
+            Out::Parts(source, sink) => match place(source, text) {
+                Some(place) => sink(Written::Source(place)),
+                None => sink(Written::Text(text)),
+            },
             Out::Pieces(piece, _) if piece.len() + text.len() <= PIECE => piece.push_str(text),
             Out::Pieces(..) => return self.overflow(text),
         }
@@ -287,7 +312,7 @@ impl Writer<'_> {
                 piece.push_str(text);
                 Ok(())
             }
-            Out::Whole(_) => Ok(()),
+            Out::Whole(_) | Out::Parts(..) => Ok(()),
         }
     }
 
@@ -311,6 +336,12 @@ fn fetch(table: &Table<'_>, rows: Range<u32>) {
     let width = table.keys.names.len();
     let cells = &table.cells[rows.start as usize * width..rows.end as usize * width];
     std::hint::black_box(cells.iter().fold(0, |all, cell| all ^ table.arena.touch(*cell)));
+}
+
+/// Where a text stands in a source, if it is a part of that very text and not only equal to one.
+fn place(source: &str, text: &str) -> Option<Range<usize>> {
+    let start = (text.as_ptr() as usize).checked_sub(source.as_ptr() as usize)?;
+    (start + text.len() <= source.len()).then(|| start..start + text.len())
 }
 
 /// The escape of a quote, a backslash or a control character, as JavaScript writes it.
@@ -374,4 +405,57 @@ fn serialize_number<S: Serializer>(value: f64, serializer: S) -> std::result::Re
 pub(crate) fn needs_reordering(keys: &[&str]) -> bool {
     let has_index = keys.iter().any(|key| array_index(key).is_some());
     has_index && !keys.is_sorted_by_key(|key| array_index(key).map_or(u64::MAX, u64::from))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Written;
+    use crate::{Graph, Limits, Query, Scratch};
+
+    const DOCUMENT: &str = r#"{"nodes": [{"id": "a", "n": 1}, {"id": "b\n"}, {"id": "c", "n": 3}, 4], "x": null}"#;
+
+    /// The result in parts, put together again, and the bytes of it that stand in the document.
+    fn parts(text: &str) -> (String, usize) {
+        let graph = Graph::from_json(DOCUMENT.to_owned()).expect("a document");
+        let (query, scratch) = (Query::parse(text).expect(text), Scratch::new());
+        let outcome = query.run(&graph, &scratch, Limits::default()).expect(text);
+        let (mut whole, mut passed) = (String::new(), 0);
+        let written = outcome.write_parts(&graph, &mut |part| match part {
+            Written::Source(place) => {
+                passed += place.len();
+                whole.push_str(&graph.source()[place]);
+            }
+            Written::Text(text) => whole.push_str(text),
+        });
+        assert!(written.is_ok(), "{text}");
+        let mut expected = Vec::new();
+        outcome.write_json(&mut expected).expect(text);
+        assert_eq!(whole.as_bytes(), expected, "{text}");
+        (whole, passed)
+    }
+
+    #[test]
+    fn the_parts_of_a_result_are_its_json() {
+        for text in
+            [".nodes | map(.id)", ".nodes | pick(.id, .n)", "{a: .nodes | size(), b: \"\u{e4}\\\"\"}", "7", "null"]
+        {
+            parts(text);
+        }
+    }
+
+    #[test]
+    fn what_is_passed_through_is_told_by_its_place() {
+        assert_eq!(parts("get()").1, DOCUMENT.len());
+        let (kept, passed) = parts(".nodes | filter(.n)");
+        assert_eq!((kept.as_str(), passed), (r#"[{"id": "a", "n": 1},{"id": "c", "n": 3}]"#, 38));
+    }
+
+    #[test]
+    fn parts_have_the_limit_of_the_run() {
+        let graph = Graph::from_json(DOCUMENT.to_owned()).expect("a document");
+        let (query, scratch) = (Query::parse(".nodes").expect("a query"), Scratch::new());
+        let limits = Limits { output: 10, ..Limits::default() };
+        let outcome = query.run(&graph, &scratch, limits).expect("a result");
+        assert!(outcome.write_parts(&graph, &mut |_| {}).is_err());
+    }
 }
