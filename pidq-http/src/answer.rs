@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::task::Poll;
 
 use hyper::header::{
@@ -26,12 +27,12 @@ use crate::range;
 use crate::request::{Head, Incoming, Leftover, Reader, Request, Source};
 use crate::response::{Content, Outgoing, Response};
 use crate::route::{Access, Found, Fut, Missed, Route};
-use crate::serve::Ambiguous;
+use crate::serve::Framing;
 use crate::site::{Inner, Wire};
 
 /// What is found out about a request on its way, for the headers and the log line of its answer.
 struct Trail {
-    head: Head,
+    head: Arc<Head>,
     exchange: Exchange,
     access: Access,
     charges: Vec<Charge>,
@@ -47,10 +48,12 @@ pub(crate) async fn answer<S: Send + Sync + 'static>(
     site: &Inner<S>,
     wire: &Wire,
     request: hyper::Request<Incoming>,
+    framing: Framing,
 ) -> hyper::Response<Outgoing> {
     let (parts, body) = request.into_parts();
-    let mut trail = begin(site, wire, &parts);
-    let answered = match check_framing(&parts, site.limits.url) {
+    let version = parts.version;
+    let mut trail = begin(site, wire, parts);
+    let answered = match check_framing(&trail.head, version, framing, site.limits.url) {
         Ok(()) => {
             let source = trail.leftover.source(body);
             route(site, wire, &mut trail, source).await
@@ -68,20 +71,20 @@ pub(crate) async fn answer<S: Send + Sync + 'static>(
     finish(site, wire, trail, response)
 }
 
-fn begin<S>(site: &Inner<S>, wire: &Wire, parts: &hyper::http::request::Parts) -> Trail {
+fn begin<S>(site: &Inner<S>, wire: &Wire, parts: hyper::http::request::Parts) -> Trail {
     let id = ids::request_id(&parts.headers);
     let exchange = Exchange::begin(site.facts.clone(), wire.activity.clone(), id.clone(), method_name(&parts.method));
     let head = Head {
-        method: parts.method.clone(),
-        uri: parts.uri.clone(),
-        headers: parts.headers.clone(),
         client: proxies::client(wire.peer, &parts.headers, &site.proxies),
         secure: wire.tls || proxies::came_by_tls(wire.peer, &parts.headers, &site.proxies),
         id,
         traceparent: ids::traceparent(&parts.headers),
+        method: parts.method,
+        uri: parts.uri,
+        headers: parts.headers,
     };
     let mut trail = Trail {
-        head,
+        head: Arc::new(head),
         exchange,
         access: Access::Public,
         charges: Vec::new(),
@@ -100,23 +103,23 @@ fn method_name(method: &Method) -> &'static str {
 }
 
 /// What hyper lets through, and RFC 9112 does not.
-fn check_framing(parts: &hyper::http::request::Parts, url: usize) -> Result<(), Problem> {
+fn check_framing(head: &Head, version: Version, framing: Framing, url: usize) -> Result<(), Problem> {
     let wrong = |detail: &str| Err(Problem::bad_request("invalid-request", detail));
-    if parts.extensions.get::<Ambiguous>().is_some_and(Ambiguous::is_set) {
+    if framing == Framing::Ambiguous {
         return wrong("The length of the body is told in more than one way, or the head is not well formed.");
     }
-    if parts.uri.path_and_query().is_some_and(|whole| whole.as_str().len() > url) {
+    if head.uri.path_and_query().is_some_and(|whole| whole.as_str().len() > url) {
         return Err(Problem::new(StatusCode::URI_TOO_LONG, "uri-too-long")
             .detail(format!("A path with its query may have at most {url} bytes.")));
     }
-    let mut hosts = parts.headers.get_all(HOST).iter();
+    let mut hosts = head.headers.get_all(HOST).iter();
     let host = hosts.next();
     if hosts.next().is_some() {
         return wrong("There is more than one Host header.");
     }
-    match (parts.version, host) {
+    match (version, host) {
         (Version::HTTP_11, None) => wrong("There is no Host header."),
-        (Version::HTTP_2, Some(host)) if parts.uri.authority().is_some_and(|a| a.as_str().as_bytes() != host) => {
+        (Version::HTTP_2, Some(host)) if head.uri.authority().is_some_and(|a| a.as_str().as_bytes() != host) => {
             wrong("The Host header and the authority differ.")
         }
         (_, Some(host)) if !host.to_str().is_ok_and(is_host) => wrong("The Host header is no host."),
@@ -125,8 +128,13 @@ fn check_framing(parts: &hyper::http::request::Parts, url: usize) -> Result<(), 
 }
 
 fn is_host(host: &str) -> bool {
-    // An empty host is allowed by RFC 9110, for requests that have no authority.
-    host.is_empty() || host.parse::<hyper::http::uri::Authority>().is_ok_and(|a| !a.as_str().contains('@'))
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b".-".contains(&byte);
+    let (name, port) = host.split_once(':').unwrap_or((host, "0"));
+    // Hot: nearly all hosts are as plain as that. An empty one is allowed by RFC 9110, for requests
+    // that have no authority.
+    let is_usual =
+        name.bytes().all(is_plain) && (1..=5).contains(&port.len()) && port.bytes().all(|byte| byte.is_ascii_digit());
+    is_usual || host.is_empty() || host.parse::<hyper::http::uri::Authority>().is_ok_and(|a| !a.as_str().contains('@'))
 }
 
 async fn route<S: Send + Sync + 'static>(
@@ -148,6 +156,7 @@ async fn route<S: Send + Sync + 'static>(
     };
     trail.access = found.route.access;
     trail.exchange.route = found.route.path;
+    trail.exchange.figures = Some(found.figures.clone());
     trail.exchange.loud = !operations::is_operation(found.route.path);
     let principal = match admit(site, trail, found.route).await {
         Ok(principal) => principal,
@@ -161,13 +170,13 @@ async fn route<S: Send + Sync + 'static>(
     if !trail.exchange.loud {
         return handle(site, trail, found, principal, source).await;
     }
-    charge(site, trail, found.route, principal.as_ref()).await?;
+    charge(site, trail, found.route, principal.as_deref()).await?;
     let _turn = turn(site).await?;
     handle(site, trail, found, principal, source).await
 }
 
 /// 401, then 403. Whoever is let in has all that the row asks for.
-async fn admit<S>(site: &Inner<S>, trail: &Trail, route: &Route<S>) -> Result<Option<Principal>, Problem> {
+async fn admit<S>(site: &Inner<S>, trail: &Trail, route: &Route<S>) -> Result<Option<Arc<Principal>>, Problem> {
     if !route.access.needs_token() {
         return Ok(None);
     }
@@ -185,8 +194,8 @@ async fn charge<S>(
     route: &Route<S>,
     principal: Option<&Principal>,
 ) -> Result<(), Problem> {
-    let network = || format!("net {}", Network::of(trail.head.client));
-    let key = principal.map_or_else(network, Principal::key);
+    let network = || format!("net {}", Network::of(trail.head.client)).into();
+    let key: Arc<str> = principal.map_or_else(network, |principal| principal.key().clone());
     trail.charges.extend(site.quota.as_ref().map(|quota| quota.charge(&key)));
     trail.charges.extend((site.meter)(&site.state, &trail.head.method, route.path, &key).await);
     trail.charges.iter().find_map(Charge::refused).map_or(Ok(()), Err)?;
@@ -199,6 +208,9 @@ async fn charge<S>(
 /// 503: more work than this machine has hands for. A short wait takes the edge off a burst.
 async fn turn<S>(site: &Inner<S>) -> Result<tokio::sync::SemaphorePermit<'_>, Problem> {
     let overloaded = || Problem::unavailable("overloaded", "There is more to do than can be done now.", 1);
+    if let Ok(turn) = site.turns.try_acquire() {
+        return Ok(turn);
+    }
     let turn = timeout(site.limits.request_wait, site.turns.acquire()).await.map_err(|_| overloaded())?;
     turn.map_err(|_| overloaded())
 }
@@ -206,8 +218,8 @@ async fn turn<S>(site: &Inner<S>) -> Result<tokio::sync::SemaphorePermit<'_>, Pr
 async fn handle<S: Send + Sync + 'static>(
     site: &Inner<S>,
     trail: &Trail,
-    found: Found<S>,
-    principal: Option<Principal>,
+    found: Found<'_, S>,
+    principal: Option<Arc<Principal>>,
     source: Source,
 ) -> Result<Response, Problem> {
     let request = Request {
@@ -280,7 +292,7 @@ fn finish<S>(site: &Inner<S>, wire: &Wire, mut trail: Trail, mut response: Respo
     trail.exchange.status = response.status.as_u16();
     trail.exchange.notes = std::mem::take(&mut response.notes);
     let encoder = encoder.filter(|_| trail.head.method != Method::HEAD);
-    let body = Outgoing::new(response.body, encoder, trail.exchange, wire.activity.clone());
+    let body = Outgoing::new(response.body, encoder, trail.exchange, wire);
     let mut answer = hyper::Response::new(body);
     *answer.status_mut() = response.status;
     *answer.headers_mut() = response.headers;
@@ -288,29 +300,34 @@ fn finish<S>(site: &Inner<S>, wire: &Wire, mut trail: Trail, mut response: Respo
 }
 
 fn share<S>(site: &Inner<S>, trail: &Trail, headers: &mut HeaderMap) {
-    let mut absent = |name: HeaderName, value: &str| {
-        if let (false, Ok(value)) = (headers.contains_key(&name), HeaderValue::from_str(value)) {
-            headers.insert(name, value);
-        }
+    let mut absent = |name: HeaderName, value: HeaderValue| {
+        headers.entry(name).or_insert(value);
     };
-    absent(HeaderName::from_static("x-request-id"), &trail.head.id);
-    absent(X_CONTENT_TYPE_OPTIONS, "nosniff");
+    let text = HeaderValue::from_static;
+    if let Ok(id) = HeaderValue::from_str(&trail.head.id) {
+        absent(ids::REQUEST_ID, id);
+    }
+    absent(X_CONTENT_TYPE_OPTIONS, text("nosniff"));
     if trail.access.needs_token() {
-        absent(CACHE_CONTROL, "private, no-cache");
-        absent(VARY, "Accept-Encoding, Authorization");
+        absent(CACHE_CONTROL, text("private, no-cache"));
+        absent(VARY, text("Accept-Encoding, Authorization"));
     } else {
-        absent(CACHE_CONTROL, "no-store");
-        absent(VARY, "Accept-Encoding");
+        absent(CACHE_CONTROL, text("no-store"));
+        absent(VARY, text("Accept-Encoding"));
     }
     if trail.head.secure {
-        absent(STRICT_TRANSPORT_SECURITY, "max-age=31536000");
+        absent(STRICT_TRANSPORT_SECURITY, text("max-age=31536000"));
     }
     if trail.close {
-        absent(CONNECTION, "close");
+        absent(CONNECTION, text("close"));
     }
-    site.headers.iter().for_each(|(name, value)| absent(name.clone(), value));
+    site.headers.iter().for_each(|(name, value)| absent(name.clone(), text(value)));
     if !trail.charges.is_empty() {
-        Charge::headers(&trail.charges).into_iter().for_each(|(name, value)| absent(name, &value));
+        for (name, value) in Charge::headers(&trail.charges) {
+            if let Ok(value) = HeaderValue::try_from(value) {
+                absent(name, value);
+            }
+        }
     }
     if !site.origins.is_empty() {
         headers.append(VARY, HeaderValue::from_static("Origin"));

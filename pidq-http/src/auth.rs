@@ -53,6 +53,7 @@ mod grants;
 mod moment;
 mod oidc;
 mod password;
+mod recent;
 mod secret;
 mod sessions;
 mod setup;
@@ -63,6 +64,7 @@ use std::time::Duration;
 
 use crate::database::{Database, DatabaseError, Migration};
 use password::Passwords;
+use recent::Recent;
 use throttle::Throttle;
 
 pub use accounts::{Account, NewUser, ROLES, Role};
@@ -100,6 +102,9 @@ pub struct IdentityOptions {
     pub refresh_grace: Duration,
     /// What those of a tenant may do to its jobs without a grant.
     pub default_access: DefaultAccess,
+    /// How long a token that was found good is believed without asking the database again: what another process takes
+    /// back counts after that at the latest, what this one takes back at once. Zero asks for every request.
+    pub token_cache: Duration,
     /// How much work a password is.
     pub hash_cost: HashCost,
     /// How often passwords may be tried.
@@ -118,6 +123,7 @@ impl IdentityOptions {
             login_life: 30 * DAY,
             refresh_grace: Duration::from_secs(10),
             default_access: DefaultAccess::TenantReads,
+            token_cache: Duration::from_secs(1),
             hash_cost: HashCost::default(),
             throttle: ThrottleLimits::default(),
         }
@@ -130,6 +136,7 @@ pub struct Identities {
     options: IdentityOptions,
     passwords: Passwords,
     throttle: Throttle,
+    recent: Recent,
     providers: Vec<Provider>,
 }
 
@@ -139,7 +146,8 @@ impl Identities {
         database.migrate("identity", MIGRATIONS).await?;
         let passwords = Passwords::new(options.hash_cost)?;
         let throttle = Throttle::new(options.throttle);
-        Ok(Identities { database, options, passwords, throttle, providers: Vec::new() })
+        let recent = Recent::new(options.token_cache);
+        Ok(Identities { database, options, passwords, throttle, recent, providers: Vec::new() })
     }
 
     /// Also accepts the tokens of a company's own provider.

@@ -1,10 +1,16 @@
 //! Ids and random bytes: request ids, UUIDs of version 7, traces.
 
+use std::cell::Cell;
+use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use hyper::header::{HeaderMap, HeaderValue};
+use hyper::header::{HeaderMap, HeaderName, HeaderValue};
 use ring::rand::{SecureRandom, SystemRandom};
+
+/// The header of a request id.
+pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 
 /// Random bytes of the system.
 ///
@@ -17,18 +23,49 @@ pub(crate) fn random<const N: usize>() -> [u8; N] {
 
 /// Bytes as hexadecimal digits, two each, with small letters.
 pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    let mut text = String::with_capacity(2 * bytes.len());
+    bytes.iter().for_each(|byte| push_hex(&mut text, *byte));
+    text
+}
+
+fn push_hex(text: &mut String, byte: u8) {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    text.push(DIGITS[usize::from(byte >> 4)].into());
+    text.push(DIGITS[usize::from(byte & 15)].into());
 }
 
 /// A UUID of version 7 (RFC 9562): sorts by time.
 pub fn uuid_v7() -> String {
+    spelt(random::<16>())
+}
+
+/// Random bytes, and the time, as a UUID of version 7.
+fn spelt(mut bytes: [u8; 16]) -> String {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let mut bytes = random::<16>();
     bytes[..6].copy_from_slice(&(now.as_millis() as u64).to_be_bytes()[2..]);
     bytes[6] = bytes[6] & 0x0f | 0x70;
     bytes[8] = bytes[8] & 0x3f | 0x80;
-    let hex = hex(&bytes);
-    [&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]].join("-")
+    let mut text = String::with_capacity(36);
+    for (at, byte) in bytes.into_iter().enumerate() {
+        if let 4 | 6 | 8 | 10 = at {
+            text.push('-');
+        }
+        push_hex(&mut text, byte);
+    }
+    text
+}
+
+/// The id of a request that brings none: a UUID that nobody has had, and no secret. Hot: the system is asked for random
+/// bytes once a thread, and a keyed hash counts from there.
+fn fresh_id() -> String {
+    thread_local! {
+        static KEY: RandomState = RandomState::new();
+        static COUNT: Cell<u128> = Cell::new(u128::from_le_bytes(random()));
+    }
+    let count = COUNT.get().wrapping_add(1);
+    COUNT.set(count);
+    let [high, low] = KEY.with(|key| [key.hash_one(count), key.hash_one(!count)]);
+    spelt((u128::from(high) << 64 | u128::from(low)).to_le_bytes())
 }
 
 /// The caller's id of a request, if it is fit for logs and headers; else a new one.
@@ -36,13 +73,13 @@ pub(crate) fn request_id(headers: &HeaderMap) -> Arc<str> {
     let fit = |id: &&str| {
         (1..=64).contains(&id.len()) && id.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-".contains(&b))
     };
-    let given = headers.get("x-request-id").and_then(|id| id.to_str().ok()).filter(fit);
-    given.map(Arc::from).unwrap_or_else(|| uuid_v7().into())
+    let given = headers.get(REQUEST_ID).and_then(|id| id.to_str().ok()).filter(fit);
+    given.map(Arc::from).unwrap_or_else(|| fresh_id().into())
 }
 
 /// The caller's `traceparent`, if it is one (W3C Trace Context, version 00).
 pub(crate) fn traceparent(headers: &HeaderMap) -> Option<String> {
-    let value = headers.get("traceparent").map(HeaderValue::as_bytes)?;
+    let value = headers.get(TRACEPARENT).map(HeaderValue::as_bytes)?;
     let text = std::str::from_utf8(value).ok()?;
     let parts: Vec<&str> = text.split('-').collect();
     let hex = |part: &str, length| {
@@ -66,10 +103,14 @@ mod tests {
 
     #[test]
     fn uuids_have_their_version_and_differ() {
-        let (one, two) = (uuid_v7(), uuid_v7());
-        assert_ne!(one, two);
-        assert_eq!((one.len(), &one[14..15]), (36, "7"));
-        assert!(one[..8] <= two[..8], "they sort by time");
+        for make in [uuid_v7, fresh_id] {
+            let (one, two) = (make(), make());
+            assert_ne!(one, two);
+            assert_eq!((one.len(), &one[14..15]), (36, "7"));
+            assert!(["8", "9", "a", "b"].contains(&&one[19..20]), "{one}");
+            assert!([8, 13, 18, 23].iter().all(|&at| one.as_bytes()[at] == b'-'), "{one}");
+            assert!(one[..8] <= two[..8], "they sort by time");
+        }
     }
 
     #[test]

@@ -10,6 +10,7 @@ use tracing_subscriber::fmt;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
+use crate::metrics::Figures;
 use crate::principal::Principal;
 use crate::response::Activity;
 use crate::site::Facts;
@@ -46,7 +47,9 @@ pub(crate) struct Exchange {
     pub method: &'static str,
     pub route: &'static str,
     pub status: u16,
-    pub principal: Option<Principal>,
+    /// What is counted of the row; none where no row was found.
+    pub figures: Option<Arc<Figures>>,
+    pub principal: Option<Arc<Principal>>,
     pub traceparent: Option<String>,
     pub notes: Vec<(&'static str, u64)>,
     /// Whether the line is worth reading every day.
@@ -71,6 +74,7 @@ impl Exchange {
             method,
             route: "",
             status: CLIENT_GONE,
+            figures: None,
             principal: None,
             traceparent: None,
             notes: Vec::new(),
@@ -127,9 +131,9 @@ impl Drop for Exchange {
         self.facts.metrics.in_flight.dec();
         self.activity.open.fetch_sub(1, Relaxed);
         self.activity.mark();
-        self.facts.metrics.answered(self.method, self.route, self.status, took);
-        for (name, value) in &self.notes {
-            self.facts.metrics.noted(self.route, name, *value);
+        match &self.figures {
+            Some(figures) => figures.answered(self.method, self.status, took, &self.notes),
+            None => self.facts.metrics.answered(self.method, self.route, self.status, took),
         }
         self.line(took.as_millis() as u64);
     }

@@ -2,15 +2,17 @@
 //!
 //! What is decided is decided in [`crate::auth`]; here it is only read from requests and written into answers.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use hyper::StatusCode;
-use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderName, WWW_AUTHENTICATE};
+use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderName, HeaderValue, WWW_AUTHENTICATE};
 
 use crate::auth::{
-    AuthError, Caller, Identities, Moment, OAuthReply, OAuthRequest, introspection_endpoint, revocation_endpoint,
+    AuthError, Identities, Moment, OAuthReply, OAuthRequest, introspection_endpoint, revocation_endpoint,
     token_endpoint,
 };
-use crate::principal::{Principal, PrincipalKind};
+use crate::principal::Principal;
 use crate::problem::{Problem, sentence};
 use crate::request::{Head, Request};
 use crate::response::Response;
@@ -41,15 +43,23 @@ pub async fn introspect(identities: &Identities, request: Request) -> Result<Res
     Ok(posted.response(introspection_endpoint(identities, posted.request(&posted.authorization())).await))
 }
 
-/// Who sent a request, by its bearer token.
-pub async fn bearer(identities: &Identities, head: &Head) -> Result<Principal, Problem> {
+/// Who sent a request, by its bearer token. Handlers find the [`Caller`](crate::auth::Caller) in what is known.
+pub async fn bearer(identities: &Identities, head: &Head) -> Result<Arc<Principal>, Problem> {
     sender(identities, head).await.map_err(refusal)
 }
 
 /// The same, for services that have words of their own for what is refused.
-pub async fn sender(identities: &Identities, head: &Head) -> Result<Principal, AuthError> {
-    let headers = authorization(head);
-    identities.authenticate(&headers, Moment::now()).await.map(principal)
+pub async fn sender(identities: &Identities, head: &Head) -> Result<Arc<Principal>, AuthError> {
+    let mut values = head.headers.get_all(AUTHORIZATION).iter().map(as_text);
+    // Nobody needs more than two to see that there are too many.
+    let headers = [values.next(), values.next()];
+    let headers = match headers {
+        [None, _] => &[][..],
+        [Some(one), None] => &[one][..],
+        [Some(one), Some(other)] => &[one, other][..],
+    };
+    let bearer = identities.bearer(headers, Moment::now()).await?;
+    Ok(bearer.principal.clone())
 }
 
 /// The client whose id and secret a request has in `Authorization: Basic`, if they are right.
@@ -59,20 +69,9 @@ pub async fn basic(identities: &Identities, head: &Head) -> Result<Option<String
     client.map_err(|cause| refusal(AuthError::Unavailable(cause)))
 }
 
-/// A caller as the floor sees one. Handlers find the [`Caller`] in what is known.
-fn principal(caller: Caller) -> Principal {
-    let id = caller.subject.as_str();
-    let kind = if id.starts_with("client:") { PrincipalKind::Client } else { PrincipalKind::User };
-    let mut principal = Principal::new(kind, &caller.tenant, id);
-    principal.name = Some(caller.name.clone());
-    principal.client = caller.client_id.clone();
-    principal.scopes = caller.scopes.clone();
-    principal.with_known(caller)
-}
-
 /// A form that was sent to one of the endpoints.
 struct Posted {
-    head: Head,
+    head: Arc<Head>,
     body: Bytes,
 }
 
@@ -106,9 +105,13 @@ impl Posted {
     }
 }
 
-/// A header that is no text is still there: two headers are a mistake, whatever they say.
 fn authorization(head: &Head) -> Vec<&str> {
-    head.headers.get_all(AUTHORIZATION).iter().map(|value| value.to_str().unwrap_or_default()).collect()
+    head.headers.get_all(AUTHORIZATION).iter().map(as_text).collect()
+}
+
+/// A header that is no text is still there: two headers are a mistake, whatever they say.
+fn as_text(value: &HeaderValue) -> &str {
+    value.to_str().unwrap_or_default()
 }
 
 /// A token that was refused, as a problem.

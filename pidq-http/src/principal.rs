@@ -32,6 +32,7 @@ pub struct Principal {
     pub client: Option<String>,
     /// How far the token reaches: an upper bound; grants decide the rest.
     pub scopes: Vec<String>,
+    key: Arc<str>,
     known: Option<Arc<dyn Any + Send + Sync>>,
 }
 
@@ -39,12 +40,18 @@ impl Principal {
     /// Somebody without a scope, to be completed.
     pub fn new(kind: PrincipalKind, tenant: impl Into<String>, id: impl Into<String>) -> Self {
         let (id, tenant, scopes) = (id.into(), tenant.into(), Vec::new());
-        Principal { id, kind, tenant, name: None, client: None, scopes, known: None }
+        let key = format!("{tenant}/{id}").into();
+        Principal { id, kind, tenant, name: None, client: None, scopes, key, known: None }
     }
 
     /// The same, with all that the authenticator knows of them, for handlers of the same service.
-    pub fn with_known<T: Any + Send + Sync>(mut self, known: T) -> Self {
-        self.known = Some(Arc::new(known));
+    pub fn with_known<T: Any + Send + Sync>(self, known: T) -> Self {
+        self.with_shared(Arc::new(known))
+    }
+
+    /// The same, with what somebody else has as well.
+    pub fn with_shared<T: Any + Send + Sync>(mut self, known: Arc<T>) -> Self {
+        self.known = Some(known);
         self
     }
 
@@ -59,8 +66,8 @@ impl Principal {
     }
 
     /// The key of this principal in rates and caches: tenants never share one.
-    pub fn key(&self) -> String {
-        format!("{}/{}", self.tenant, self.id)
+    pub fn key(&self) -> &Arc<str> {
+        &self.key
     }
 }
 

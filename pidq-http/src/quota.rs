@@ -123,13 +123,13 @@ fn seconds(duration: Duration) -> u64 {
 /// How many of something a principal has open: requests, or queries that are running.
 pub struct Concurrency {
     limit: usize,
-    open: Arc<Mutex<HashMap<String, usize>>>,
+    open: Arc<Mutex<HashMap<Arc<str>, usize>>>,
 }
 
 /// A place in the count, given back when dropped.
 pub struct Held {
-    key: String,
-    open: Arc<Mutex<HashMap<String, usize>>>,
+    key: Arc<str>,
+    open: Arc<Mutex<HashMap<Arc<str>, usize>>>,
 }
 
 impl Concurrency {
@@ -139,7 +139,7 @@ impl Concurrency {
     }
 
     /// A place for a principal, or 429 when all of its places are taken.
-    pub fn hold(&self, key: String) -> Result<Held, Problem> {
+    pub fn hold(&self, key: Arc<str>) -> Result<Held, Problem> {
         let mut open = locked(&self.open);
         let count = open.entry(key.clone()).or_default();
         if *count >= self.limit {
@@ -155,7 +155,7 @@ impl Concurrency {
 impl Drop for Held {
     fn drop(&mut self) {
         let mut open = locked(&self.open);
-        if let Entry::Occupied(mut count) = open.entry(std::mem::take(&mut self.key)) {
+        if let Entry::Occupied(mut count) = open.entry(self.key.clone()) {
             *count.get_mut() -= 1;
             if *count.get() == 0 {
                 count.remove();

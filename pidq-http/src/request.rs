@@ -23,7 +23,7 @@ use crate::compress;
 use crate::negotiate::{media_quality, quality};
 use crate::principal::Principal;
 use crate::problem::Problem;
-use crate::route::Accepts;
+use crate::route::{Accepts, Params};
 use crate::site::Facts;
 
 /// What is known of a request before its body: all that an authenticator may look at.
@@ -122,9 +122,9 @@ impl Head {
 /// A request on its way to its handler.
 pub struct Request {
     /// All but the body.
-    pub head: Head,
-    pub(crate) params: Vec<(String, String)>,
-    pub(crate) principal: Option<Principal>,
+    pub head: Arc<Head>,
+    pub(crate) params: Params,
+    pub(crate) principal: Option<Arc<Principal>>,
     pub(crate) accepts: Option<Accepts>,
     pub(crate) body: Reader,
     pub(crate) facts: Arc<Facts>,
@@ -133,7 +133,7 @@ pub struct Request {
 impl Request {
     /// A parameter of the path, decoded.
     pub fn path(&self, name: &str) -> Result<&str, Problem> {
-        let found = self.params.iter().find(|(param, _)| param == name);
+        let found = self.params.iter().find(|(param, _)| *param == name);
         found.map(|(_, value)| value.as_str()).ok_or_else(|| {
             tracing::error!(name, "a handler asks for a parameter that its path does not have");
             Problem::internal()
@@ -147,7 +147,7 @@ impl Request {
     }
 
     /// Who asks. Rows that are for everybody have nobody to tell of.
-    pub fn principal(&self) -> Result<&Principal, Problem> {
+    pub fn principal(&self) -> Result<&Arc<Principal>, Problem> {
         self.principal.as_ref().ok_or_else(Problem::unauthenticated)
     }
 
@@ -185,8 +185,12 @@ impl Request {
 
     /// The body as a JSON object with named members. A list of their values, which serde takes as well, is none.
     pub async fn object<T: DeserializeOwned>(&mut self) -> Result<T, Problem> {
-        let bytes = self.bytes().await?;
-        let value = serde_json::from_slice(&bytes).map_err(malformed_json)?;
+        Request::object_in(&self.bytes().await?)
+    }
+
+    /// The same of a body that was read already.
+    pub fn object_in<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
+        let value = serde_json::from_slice(bytes).map_err(malformed_json)?;
         match bytes.trim_ascii_start().first() {
             Some(b'{') => Ok(value),
             _ => Err(Problem::bad_request("invalid-request", "The body is JSON, and not an object.")),

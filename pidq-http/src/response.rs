@@ -10,7 +10,8 @@ use hyper::header::{
 };
 use serde::Serialize;
 
-pub(crate) use body::{Activity, Content, Outgoing};
+pub use body::Filling;
+pub(crate) use body::{Activity, Content, Outgoing, PIECE};
 pub use stream::{Events, Gone, Lines, Sender};
 
 use crate::problem::Problem;
@@ -56,6 +57,11 @@ impl Response {
         (sender, Response::with_content(StatusCode::OK, media, content))
     }
 
+    /// 200 with a body of known length that is written as the client takes it.
+    pub fn filled(media: &'static str, body: impl Filling + 'static) -> Self {
+        Response::with_content(StatusCode::OK, media, Content::Filled(Box::new(body)))
+    }
+
     /// 200 with one JSON value a line.
     pub fn ndjson() -> (Lines, Self) {
         let (sender, response) = Response::stream("application/x-ndjson");
@@ -81,7 +87,7 @@ impl Response {
         match &self.body {
             Content::Empty => Some(Bytes::new()),
             Content::Whole(bytes) => Some(bytes.clone()),
-            Content::Stream(_) => None,
+            Content::Filled(_) | Content::Stream(_) => None,
         }
     }
 
@@ -91,7 +97,8 @@ impl Response {
     }
 
     fn with_content(status: StatusCode, media: &'static str, body: Content) -> Self {
-        let mut response = Response { status, headers: HeaderMap::new(), body, notes: Vec::new() };
+        // Room for those that all answers share.
+        let mut response = Response { status, headers: HeaderMap::with_capacity(16), body, notes: Vec::new() };
         response.headers.insert(CONTENT_TYPE, HeaderValue::from_static(media));
         response
     }
@@ -107,6 +114,12 @@ impl Response {
         if let Ok(value) = HeaderValue::from_str(value.as_ref()) {
             self.headers.insert(name, value);
         }
+        self
+    }
+
+    /// The same with a header whose value is ready.
+    pub fn with(mut self, name: HeaderName, value: HeaderValue) -> Self {
+        self.headers.insert(name, value);
         self
     }
 

@@ -11,6 +11,7 @@ use hyper::header::ALLOW;
 
 pub use manual::{endpoints, index};
 
+use crate::metrics::{Figures, Metrics};
 use crate::percent;
 use crate::problem::Problem;
 use crate::request::Request;
@@ -124,13 +125,20 @@ pub struct Reply {
 
 /// All rows, ready to be searched.
 pub(crate) struct Router<S: 'static> {
-    paths: matchit::Router<BTreeMap<&'static str, &'static Route<S>>>,
+    paths: matchit::Router<Methods<S>>,
 }
 
+/// The rows of a path by method, and what is counted of each.
+type Methods<S> = BTreeMap<&'static str, (&'static Route<S>, Arc<Figures>)>;
+
+/// The parameters of a path: names as they stand in the row, values decoded.
+pub(crate) type Params = Vec<(String, String)>;
+
 /// The row of a request, and the parameters of its path.
-pub(crate) struct Found<S: 'static> {
+pub(crate) struct Found<'r, S: 'static> {
     pub route: &'static Route<S>,
-    pub params: Vec<(String, String)>,
+    pub figures: &'r Arc<Figures>,
+    pub params: Params,
 }
 
 /// What else a search may end with.
@@ -147,11 +155,12 @@ pub(crate) enum Missed {
 
 impl<S> Router<S> {
     /// Panics when two rows are in each other's way: a table like that is wrong, whatever is asked.
-    pub fn new(rows: impl IntoIterator<Item = &'static Route<S>>) -> Self {
-        let mut table: BTreeMap<&'static str, BTreeMap<&'static str, &'static Route<S>>> = BTreeMap::new();
+    pub fn new(rows: impl IntoIterator<Item = &'static Route<S>>, metrics: &Metrics) -> Self {
+        let mut table: BTreeMap<&'static str, Methods<S>> = BTreeMap::new();
         for row in rows {
             let method = known_method(&row.method);
-            let before = table.entry(row.path).or_default().insert(method, row);
+            let figures = Arc::new(metrics.figures(method, row.path));
+            let before = table.entry(row.path).or_default().insert(method, (row, figures));
             assert!(before.is_none(), "two rows for {method} {}", row.path);
         }
         let mut paths = matchit::Router::new();
@@ -164,15 +173,15 @@ impl<S> Router<S> {
         Router { paths }
     }
 
-    pub fn find(&self, method: &Method, path: &str) -> Result<Found<S>, Missed> {
+    pub fn find(&self, method: &Method, path: &str) -> Result<Found<'_, S>, Missed> {
         let at = self.paths.at(path).map_err(|_| Missed::Path)?;
         let wanted = if method == Method::HEAD { "GET" } else { method.as_str() };
         if method == Method::OPTIONS && !at.value.contains_key("OPTIONS") {
             return Err(Missed::Options(allow(at.value)));
         }
-        let Some(&route) = at.value.get(wanted) else { return Err(Missed::Method(allow(at.value))) };
+        let Some((route, figures)) = at.value.get(wanted) else { return Err(Missed::Method(allow(at.value))) };
         let params = at.params.iter().map(|(name, raw)| Some((name.to_owned(), percent::decode(raw)?)));
-        Ok(Found { route, params: params.collect::<Option<_>>().ok_or(Missed::Encoding)? })
+        Ok(Found { route, figures, params: params.collect::<Option<_>>().ok_or(Missed::Encoding)? })
     }
 }
 
@@ -221,6 +230,10 @@ mod tests {
         Box::leak(Box::new(Route { method, path, access, summary, parameters: &[], body: None, replies: &[], handler }))
     }
 
+    fn metrics() -> Metrics {
+        Metrics::new(prometheus_client::registry::Registry::default())
+    }
+
     fn find(method: &str, path: &str) -> String {
         let rows = [
             row(Method::GET, "/graph/{job_id}"),
@@ -228,7 +241,8 @@ mod tests {
             row(Method::POST, "/o/token/"),
             row(Method::GET, "/graph"),
         ];
-        match Router::new(rows).find(&Method::from_bytes(method.as_bytes()).expect("a method"), path) {
+        let router = Router::new(rows, &metrics());
+        match router.find(&Method::from_bytes(method.as_bytes()).expect("a method"), path) {
             Ok(found) => format!("{} {:?}", found.route.path, found.params),
             Err(Missed::Path) => "404".into(),
             Err(Missed::Method(allow)) => format!("405 {allow}"),
@@ -265,6 +279,6 @@ mod tests {
     #[test]
     #[should_panic(expected = "two rows for GET /graph")]
     fn a_table_with_a_row_twice_is_refused() {
-        Router::new([row(Method::GET, "/graph"), row(Method::GET, "/graph")]);
+        Router::new([row(Method::GET, "/graph"), row(Method::GET, "/graph")], &metrics());
     }
 }

@@ -16,7 +16,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
-pub(crate) use framing::Ambiguous;
+pub(crate) use framing::Framing;
 pub use listener::Listener;
 pub use shutdown::{Shutdown, Stop};
 

@@ -19,11 +19,12 @@ use crate::problem::Problem;
 use crate::proxies::Network;
 use crate::quota::{Charge, Concurrency, Quota};
 use crate::request::{Head, Incoming, Request};
-use crate::response::{Activity, Outgoing, Response};
+use crate::response::{Activity, Outgoing, PIECE, Response};
 use crate::route::{Fut, Handler, Route, Router};
+use crate::serve::Framing;
 
 /// Finds out who asks, for rows that need a token. Rows that do not are never asked about.
-pub type Authenticate<S> = for<'a> fn(&'a Arc<S>, &'a Head) -> Fut<'a, Result<Principal, Problem>>;
+pub type Authenticate<S> = for<'a> fn(&'a Arc<S>, &'a Head) -> Fut<'a, Result<Arc<Principal>, Problem>>;
 
 /// Whether the service can do its work, and what it does without; the text is for the log.
 pub type Ready<S> = for<'a> fn(&'a Arc<S>) -> Fut<'a, Standing>;
@@ -104,12 +105,14 @@ impl<S: Send + Sync + 'static> App<S> {
         let public: Vec<_> = Operations::<S>::PUBLIC.iter().chain(self.routes.iter().copied()).collect();
         let document = openapi::document(self.name, self.version.unwrap_or("0"), &public);
         let (state, ready) = (self.state.clone(), self.ready);
+        let metrics = Metrics::new(self.registry);
+        let (public, admin) = (Router::new(public, &metrics), Router::new(Operations::<S>::ADMIN, &metrics));
         let facts = Facts {
             name: self.name,
             version: self.version,
             openapi: document.to_string().into(),
             docs: openapi::page(&document).into(),
-            metrics: Metrics::new(self.registry),
+            metrics,
             draining: AtomicBool::new(false),
             ready: Box::new(move || {
                 let state = state.clone();
@@ -117,8 +120,8 @@ impl<S: Send + Sync + 'static> App<S> {
             }),
         };
         Site(Arc::new(Inner {
-            public: Router::new(public),
-            admin: Router::new(Operations::<S>::ADMIN),
+            public,
+            admin,
             facts: Arc::new(facts),
             turns: Semaphore::new(self.limits.requests),
             open: Concurrency::new(self.limits.requests_per_principal),
@@ -193,6 +196,8 @@ pub(crate) struct Wire {
     pub peer: std::net::IpAddr,
     pub tls: bool,
     pub door: Door,
+    /// How much of an answer is handed to hyper at once.
+    pub piece: usize,
     pub activity: Arc<Activity>,
 }
 
@@ -210,8 +215,8 @@ impl<S: Send + Sync + 'static> Site<S> {
         request: hyper::Request<Bytes>,
     ) -> hyper::Response<impl http_body::Body<Data = Bytes> + use<S>> {
         let peer = std::net::Ipv4Addr::LOCALHOST.into();
-        let wire = Wire { peer, tls: false, door: Door::Public, activity: Activity::begin() };
-        self.answer(&wire, request.map(Incoming::from)).await
+        let wire = Wire { peer, tls: false, door: Door::Public, piece: PIECE, activity: Arc::default() };
+        self.answer(&wire, request.map(Incoming::from), Framing::Sound).await
     }
 
     /// The methods and paths that it answers, for tests that compare them with the documentation.
@@ -219,8 +224,13 @@ impl<S: Send + Sync + 'static> Site<S> {
         self.0.facts.openapi.clone()
     }
 
-    pub(crate) async fn answer(&self, wire: &Wire, request: hyper::Request<Incoming>) -> hyper::Response<Outgoing> {
-        answer::answer(&self.0, wire, request).await
+    pub(crate) async fn answer(
+        &self,
+        wire: &Wire,
+        request: hyper::Request<Incoming>,
+        framing: Framing,
+    ) -> hyper::Response<Outgoing> {
+        answer::answer(&self.0, wire, request, framing).await
     }
 
     pub(crate) fn drain(&self) {

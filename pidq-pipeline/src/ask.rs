@@ -147,7 +147,7 @@ async fn answered(
     Asking { asked, model, policy, counted }: Asking,
 ) -> Result<Response, Problem> {
     let (text, classification) = (wanted.query.clone(), wanted.classification.clone());
-    let found = questions::find(platform, &request.principal()?.key(), pipeline, wanted).await?;
+    let found = questions::find(platform, request.principal()?.key(), pipeline, wanted).await?;
     let streamed = asked.stream || request.head.accepts("text/event-stream") > request.head.accepts("application/json");
     let frame = Frame {
         id: format!("qry_{}", uuid_v7()),
@@ -320,7 +320,7 @@ fn stream(
     endpoint: Endpoint,
     question: answer::Question,
     frame: Frame,
-    head: Head,
+    head: Arc<Head>,
 ) -> Response {
     let (events, response) = Response::events();
     let platform = platform.clone();

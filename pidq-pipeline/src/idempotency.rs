@@ -66,7 +66,7 @@ impl Keyed {
             return Ok(None);
         }
         let Some(key) = request.head.idempotency_key()?.map(Secret::new) else { return Ok(None) };
-        let what = Repeatable { caller: principal.key(), name: key.fingerprint(), holder: uuid_v7() };
+        let what = Repeatable { caller: principal.key().to_string(), name: key.fingerprint(), holder: uuid_v7() };
         Ok(Some(Keyed { key, what }))
     }
 

@@ -149,17 +149,20 @@ pub const SCOPES: &[&str] =
     &["pipelines:read", "pipelines:write", "documents:read", "documents:write", "query", "admin"];
 
 /// Who sends a request: the hook of the floor below.
-pub(crate) fn authenticate<'a>(platform: &'a Arc<Platform>, head: &'a Head) -> Fut<'a, Result<Principal, Problem>> {
+pub(crate) fn authenticate<'a>(
+    platform: &'a Arc<Platform>,
+    head: &'a Head,
+) -> Fut<'a, Result<Arc<Principal>, Problem>> {
     Box::pin(async move {
-        let Some(identities) = &platform.identities else { return Ok(root(PrincipalKind::Anyone, "anyone")) };
+        let Some(identities) = &platform.identities else { return Ok(root(PrincipalKind::Anyone, "anyone").into()) };
         if is_of_keys(head.uri.path()) && head.authorization("Basic")?.is_some() {
             let client = oauth::basic(identities, head).await?.ok_or_else(not_the_master)?;
-            return Ok(root(PrincipalKind::Client, &format!("client:{client}")));
+            return Ok(root(PrincipalKind::Client, &format!("client:{client}")).into());
         }
         match head.bearer()?.and_then(keys::parts) {
-            Some((id, secret)) => keys::authenticate(&platform.store, id, secret).await,
+            Some((id, secret)) => keys::authenticate(&platform.store, id, secret).await.map(Arc::new),
             None => match oauth::sender(identities, head).await {
-                Ok(sender) => Ok(root(PrincipalKind::Client, &sender.id)),
+                Ok(sender) => Ok(root(PrincipalKind::Client, &sender.id).into()),
                 Err(AuthError::Expired) => Err(expired("The access token has expired.")),
                 Err(error) => Err(oauth::refusal(error)),
             },

@@ -64,7 +64,7 @@ pub(crate) async fn search(platform: &Arc<Platform>, mut request: Request) -> Re
     let wanted = understood(&pipeline, body)?;
     must(&key, &pipeline, &wanted.classification, Verb::Query)?;
     let (query, classification) = (wanted.query.clone(), wanted.classification.clone());
-    let found = find(platform, &request.principal()?.key(), &pipeline, wanted).await?;
+    let found = find(platform, request.principal()?.key(), &pipeline, wanted).await?;
     let results: Vec<_> = found.passages.iter().map(Passage::show).collect();
     let response = Response::json(&json!({
         "pipeline_id": pipeline.id, "classification": classification, "query": query, "results": results,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use pidq_http::auth::{Caller, Identities, IdentityError, Moment, Right, Rights};
-use pidq_http::{Problem, Request};
+use pidq_http::{Principal, Problem, Request};
 
 use crate::problems::problem;
 use crate::server::Server;
@@ -12,8 +12,9 @@ use crate::store::{Error, JobId, Meta, Tenant, Which};
 /// Somebody who may use the service.
 pub(crate) struct Asker<'a> {
     server: &'a Server,
-    /// Whose rights are asked; nobody's where there are no accounts.
-    caller: Option<(&'a Identities, Caller)>,
+    /// Whom to ask about rights; nobody where there are no accounts.
+    identities: Option<&'a Identities>,
+    principal: Arc<Principal>,
     /// Whose graphs they see.
     pub tenant: Tenant,
     /// What tells them from others, where everybody gets a share.
@@ -28,11 +29,15 @@ impl<'a> Asker<'a> {
     pub fn of(server: &'a Server, request: &Request) -> Result<Asker<'a>, Problem> {
         let principal = request.principal()?;
         let tenant = Tenant::parse(&principal.tenant).map_err(problem)?;
-        let caller = match &server.identities {
-            Some(identities) => Some((identities, principal.known().cloned().ok_or_else(Problem::unauthenticated)?)),
-            None => None,
-        };
-        Ok(Asker { server, caller, tenant, key: principal.key().into() })
+        let (identities, key) = (server.identities.as_ref(), principal.key().clone());
+        if identities.is_some() && principal.known::<Caller>().is_none() {
+            return Err(Problem::unauthenticated());
+        }
+        Ok(Asker { server, identities, principal: principal.clone(), tenant, key })
+    }
+
+    fn caller(&self) -> Option<(&'a Identities, &Caller)> {
+        self.identities.zip(self.principal.known())
     }
 
     /// 404 as for a job that does not exist, unless it may be read.
@@ -58,28 +63,28 @@ impl<'a> Asker<'a> {
     /// Makes a job theirs that is about to be made: only when nothing else can refuse it, since a job that was never
     /// made must stay free for others. Of two at once the second is told that there is no such job.
     pub async fn must_claim(&self, job: &JobId) -> Result<(), Problem> {
-        let Some((identities, caller)) = &self.caller else { return Ok(()) };
+        let Some((identities, caller)) = self.caller() else { return Ok(()) };
         let claimed = identities.claim(caller, job.as_str(), Moment::now()).await.map_err(unavailable)?;
         if claimed || self.may(job, Right::Write).await? { Ok(()) } else { Err(problem(Error::GraphNotFound)) }
     }
 
     /// What may be done, for many jobs.
     pub async fn reach(&self) -> Result<Reach, Problem> {
-        match &self.caller {
+        match self.caller() {
             Some((identities, caller)) => Ok(Reach(Some(identities.rights(caller).await.map_err(unavailable)?))),
             None => Ok(Reach(None)),
         }
     }
 
     async fn may(&self, job: &JobId, right: Right) -> Result<bool, Problem> {
-        match &self.caller {
+        match self.caller() {
             Some((identities, caller)) => identities.may(caller, job.as_str(), right).await.map_err(unavailable),
             None => Ok(true),
         }
     }
 
     async fn may_claim(&self, job: &JobId) -> Result<bool, Problem> {
-        match &self.caller {
+        match self.caller() {
             Some((identities, caller)) => identities.may_claim(caller, job.as_str()).await.map_err(unavailable),
             None => Ok(true),
         }

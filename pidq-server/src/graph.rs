@@ -26,11 +26,19 @@ pub(crate) async fn fetch(server: &Server, request: Request) -> Result<Response,
     if request.head.knows(meta.etag().as_str()) {
         return Ok(described(Response::ok("application/json", ""), &meta));
     }
-    let coding = if request.head.accepts_encoding("zstd") { Coding::Zstd } else { Coding::Identity };
+    let takes = |coding| request.head.accepts_encoding(coding);
+    if meta.size >= WORTH_PACKING && takes("gzip") && !takes("zstd") {
+        let (meta, bytes) = server.copies.in_gzip(&server.store, &asker.tenant, &meta).await.map_err(problem)?;
+        return Ok(described(Response::ok("application/json", bytes), &meta).encoded("gzip"));
+    }
+    let coding = if takes("zstd") { Coding::Zstd } else { Coding::Identity };
     let stored = server.copies.of_version(&server.store, &asker.tenant, &meta, coding).await.map_err(problem)?;
     let response = described(Response::ok("application/json", stored.bytes), &stored.meta);
     Ok(if stored.coding == Coding::Zstd { response.encoded("zstd") } else { response })
 }
+
+/// Bytes of a graph that is worth packing.
+const WORTH_PACKING: u64 = 1024;
 
 /// `PUT /graph/{job_id}`.
 pub(crate) async fn put(server: &Server, mut request: Request) -> Result<Response, Problem> {

@@ -3,7 +3,7 @@
 //! Making them is work for a processor: call `load` where that is done, on a pool. Of many who want the same thing
 //! at once, one makes it and the others wait.
 
-mod cache;
+pub(crate) mod cache;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, Weak};
@@ -14,6 +14,7 @@ use pidq_core::{Graph, Profile, Query};
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 
+use crate::store::packing::{self, Packing};
 use crate::store::{Coding, Error, JobId, Meta, Result, Store, StoredGraph, Tenant, Version, Which, aside, held};
 
 use cache::Cache;
@@ -134,9 +135,11 @@ pub struct Copies {
     kept: Cache<CopyKey, Bytes, Error>,
     /// What is on its way to somebody.
     sent: Mutex<HashMap<CopyKey, Weak<Bytes>>>,
+    /// One at a time packs: of many who want the same, the others find it.
+    packer: Semaphore,
 }
 
-type CopyKey = (GraphKey, Coding);
+type CopyKey = (GraphKey, Packing);
 
 /// Bytes with an owner that others may ask for.
 struct Shared(Arc<Bytes>);
@@ -150,7 +153,7 @@ impl AsRef<[u8]> for Shared {
 impl Copies {
     /// Keeps so many bytes of what nobody is reading.
     pub fn new(bytes: usize) -> Copies {
-        Copies { kept: Cache::new(bytes, usize::MAX), sent: Mutex::new(HashMap::new()) }
+        Copies { kept: Cache::new(bytes, usize::MAX), sent: Mutex::new(HashMap::new()), packer: Semaphore::new(1) }
     }
 
     /// The bytes of a version, read from the store if nobody has them.
@@ -164,14 +167,38 @@ impl Copies {
         meta: &Arc<Meta>,
         coding: Coding,
     ) -> Result<StoredGraph> {
-        let key = (GraphKey::new(tenant, meta), coding);
+        let key = (GraphKey::new(tenant, meta), coding.into());
         if let Some(bytes) = self.find(&key) {
             return Ok(StoredGraph { meta: meta.clone(), bytes, coding });
         }
         let stored = store.get(tenant, &meta.job, &Which::Version(meta.version.clone()), coding).await?;
         // A served file may have changed since, and not every store packs.
-        let key = (GraphKey::new(tenant, &stored.meta), stored.coding);
+        let key = (GraphKey::new(tenant, &stored.meta), stored.coding.into());
         Ok(StoredGraph { bytes: self.share(key, stored.bytes.clone()), ..stored })
+    }
+
+    /// The bytes of a version for those who know gzip and nothing better: packed once for all of them.
+    ///
+    /// # Errors
+    /// Those of [`Store::get`].
+    pub async fn in_gzip(
+        &self,
+        store: &Arc<dyn Store>,
+        tenant: &Tenant,
+        meta: &Arc<Meta>,
+    ) -> Result<(Arc<Meta>, Bytes)> {
+        let key = (GraphKey::new(tenant, meta), Packing::Gzip);
+        if let Some(bytes) = self.find(&key) {
+            return Ok((meta.clone(), bytes));
+        }
+        let _turn = self.packer.acquire().await;
+        if let Some(bytes) = self.find(&key) {
+            return Ok((meta.clone(), bytes));
+        }
+        let stored = store.get(tenant, &meta.job, &Which::Version(meta.version.clone()), Coding::Identity).await?;
+        let key = (GraphKey::new(tenant, &stored.meta), Packing::Gzip);
+        let packed = aside(move || packing::pack_gzip(&stored.bytes)).await?;
+        Ok((stored.meta, self.share(key, packed.into())))
     }
 
     fn find(&self, key: &CopyKey) -> Option<Bytes> {
@@ -229,6 +256,11 @@ impl Queries {
     pub fn held(&self) -> Held {
         self.0.held()
     }
+}
+
+/// Whether compiling a query means compiling patterns, which may take a while.
+pub(crate) fn has_patterns(text: &str) -> bool {
+    WITH_PATTERNS.iter().any(|name| text.contains(name))
 }
 
 fn query_weight(text: &str, params: &str) -> usize {

@@ -23,19 +23,23 @@
 
 #![forbid(unsafe_code)]
 
+pub mod buffers;
 pub mod door;
 pub mod graphs;
 pub mod manual;
 pub mod memory;
+pub mod results;
 pub mod served;
 pub mod store;
 
+mod answering;
 mod asker;
 mod fleet;
 mod graph;
 mod opening;
 mod problems;
 mod question;
+mod recipe;
 mod rendering;
 mod routes;
 mod running;

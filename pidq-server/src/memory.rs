@@ -13,10 +13,11 @@ use pidq_core::{Cancel, Scratch};
 
 use crate::rendering::Failure;
 use crate::store::held;
+pub(crate) use unread::Held;
 use unread::Unread;
 
 /// What a query has at first.
-const SMALL: usize = 4 << 20;
+pub(crate) const SMALL: usize = 4 << 20;
 /// A scratch that has grown beyond this is given back to the system.
 const KEPT: usize = 4 << 20;
 /// How often whoever waits looks whether anybody still wants the answer.
@@ -26,12 +27,19 @@ const LOOK: Duration = Duration::from_millis(20);
 #[derive(Debug)]
 pub struct Memory {
     total: usize,
-    /// Less than nothing while results hold what runs have.
-    free: Mutex<isize>,
+    free: Mutex<Free>,
     unread: Mutex<Unread>,
     more: Condvar,
     /// Scratches for the next runs: touching fresh memory costs more than filling it.
     shelf: Mutex<Vec<Scratch>>,
+}
+
+#[derive(Debug)]
+struct Free {
+    /// Less than nothing while results hold what runs have.
+    bytes: isize,
+    /// How many wait for more.
+    waiting: usize,
 }
 
 /// A part of the memory that a run holds.
@@ -44,8 +52,8 @@ impl Memory {
     /// So many bytes for all.
     pub fn new(total: usize) -> Memory {
         let total = total.min(isize::MAX as usize);
-        let (free, unread) = (Mutex::new(total as isize), Mutex::default());
-        Memory { total, free, unread, more: Condvar::new(), shelf: Mutex::new(Vec::new()) }
+        let free = Mutex::new(Free { bytes: total as isize, waiting: 0 });
+        Memory { total, free, unread: Mutex::default(), more: Condvar::new(), shelf: Mutex::new(Vec::new()) }
     }
 
     /// Runs a query that may take `most` bytes. Blocks while others have what it needs, until it is cancelled.
@@ -71,14 +79,43 @@ impl Memory {
         done
     }
 
+    /// Runs a query that may take so many bytes, if they are free now. Never blocks.
+    pub(crate) fn run_now<T>(&self, bytes: usize, run: impl FnOnce(&Scratch) -> T) -> Option<T> {
+        let _share = self.share(bytes)?;
+        let scratch = held(&self.shelf).pop().unwrap_or_default();
+        let done = run(&scratch);
+        self.put_back(scratch);
+        Some(done)
+    }
+
+    fn share(&self, bytes: usize) -> Option<Share<'_>> {
+        let mut free = held(&self.free);
+        let is_free = free.bytes >= bytes as isize;
+        is_free.then(|| {
+            free.bytes -= bytes as isize;
+            Share { memory: self, bytes }
+        })
+    }
+
+    fn give(&self, bytes: usize) {
+        let mut free = held(&self.free);
+        free.bytes += bytes as isize;
+        // Waking nobody costs as much as waking somebody.
+        if free.waiting > 0 {
+            self.more.notify_all();
+        }
+    }
+
     /// A run that is cancelled needs nothing: it ends with its first step.
     fn take(&self, bytes: usize, cancel: &Cancel) -> Share<'_> {
         let mut free = held(&self.free);
-        while *free < bytes as isize && !cancel.is_cancelled() {
+        free.waiting += 1;
+        while free.bytes < bytes as isize && !cancel.is_cancelled() {
             free = self.more.wait_timeout(free, LOOK).unwrap_or_else(PoisonError::into_inner).0;
         }
-        let bytes = bytes.min((*free).max(0) as usize);
-        *free -= bytes as isize;
+        free.waiting -= 1;
+        let bytes = bytes.min(free.bytes.max(0) as usize);
+        free.bytes -= bytes as isize;
         Share { memory: self, bytes }
     }
 
@@ -92,8 +129,7 @@ impl Memory {
 
 impl Drop for Share<'_> {
     fn drop(&mut self) {
-        *held(&self.memory.free) += self.bytes as isize;
-        self.memory.more.notify_all();
+        self.memory.give(self.bytes);
     }
 }
 
@@ -129,7 +165,7 @@ mod tests {
         assert_eq!(got(SMALL + 1, 64 << 20), Some(64 << 20));
         assert_eq!(got(SMALL + 1, 1 << 30), Some(100 << 20));
         assert_eq!(got(65 << 20, 64 << 20), None);
-        assert_eq!(*held(&memory.free), 100 << 20);
+        assert_eq!(held(&memory.free).bytes, 100 << 20);
     }
 
     #[test]
@@ -148,7 +184,15 @@ mod tests {
             }
         });
         assert!(peak.load(SeqCst) <= 3 * SMALL);
-        assert_eq!(*held(&memory.free), 3 * SMALL as isize);
+        assert_eq!(held(&memory.free).bytes, 3 * SMALL as isize);
+    }
+
+    #[test]
+    fn a_run_that_may_not_wait_has_what_is_free_or_does_not_begin() {
+        let memory = Memory::new(SMALL);
+        assert_eq!(memory.run_now(SMALL, |_| memory.run_now(1, |_| ())), Some(None));
+        assert_eq!(memory.run_now(SMALL, |_| ()), Some(()));
+        assert_eq!(memory.run_now(SMALL + 1, |_| ()), None);
     }
 
     #[test]

@@ -15,6 +15,7 @@ use pidq_http::{App, Cursors, Floor, SettingError, Settings, Work};
 use crate::door::Rules;
 use crate::graphs::{Copies, Graphs, Queries};
 use crate::memory::Memory;
+use crate::results::Results;
 use crate::routes::ROUTES;
 use crate::served::{self, Served};
 use crate::server::{Budget, OPEN_TENANT, Server, authenticate, ready};
@@ -72,6 +73,9 @@ from!(SettingError => Setting, Error => Store, IdentityError => Accounts, Databa
 pub async fn open(settings: &Settings) -> Result<App<Server>, OpenError> {
     let accounts = accounts(settings).await?;
     let store = graphs(settings).await?;
+    let pool = bytes(settings.size("PIDQ_QUERY_POOL")?);
+    // Answers that are kept and queries that run share what there is; at most half of it is for answers.
+    let results = bytes(settings.size("PIDQ_RESULT_CACHE")?).min(pool / 2);
     let server = Server {
         store,
         identities: accounts,
@@ -79,7 +83,9 @@ pub async fn open(settings: &Settings) -> Result<App<Server>, OpenError> {
         copies: Copies::new(COPIES),
         queries: Arc::new(Queries::new(QUERIES.0, QUERIES.1)),
         work: Work::new(threads(settings)?, settings.parsed("PIDQ_QUERY_QUEUE")?),
-        memory: Arc::new(Memory::new(bytes(settings.size("PIDQ_QUERY_POOL")?))),
+        memory: Arc::new(Memory::new(pool - results)),
+        results: Results::new(results),
+        buffers: Arc::default(),
         cursors: Cursors::new(),
         rules: rules(settings)?,
         budget: budget(settings)?,
@@ -187,6 +193,7 @@ fn identity_options(settings: &Settings) -> Result<IdentityOptions, SettingError
         refresh_idle: settings.duration("PIDQ_REFRESH_IDLE")?,
         login_life: settings.duration("PIDQ_LOGIN_LIFE")?,
         refresh_grace: settings.duration("PIDQ_REFRESH_GRACE")?,
+        token_cache: settings.duration("PIDQ_TOKEN_CACHE")?,
         default_access: match settings.text("PIDQ_DEFAULT_ACCESS")? {
             "none" => DefaultAccess::Nothing,
             _ => DefaultAccess::TenantReads,

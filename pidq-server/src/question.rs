@@ -13,12 +13,14 @@ use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 use serde_json::{Value as Json, json};
 
+use crate::answering::{self, Plain};
 use crate::asker::Asker;
 use crate::graph::{CHANGE_VERSION, described, job, which};
 use crate::graphs::{self, Queries};
 use crate::memory::Memory;
 use crate::problems::{problem, query_problem, told};
 use crate::rendering::{Failure, Media, Rendered, Rendering};
+use crate::results::ResultKey;
 use crate::server::{Budget, Server};
 use crate::store::{JobId, Meta, Tenant, Which};
 
@@ -64,16 +66,25 @@ pub(crate) async fn ask(server: &Server, mut request: Request) -> Result<Respons
     let asker = Asker::of(server, &request)?;
     asker.must_read(&job).await?;
     let meta = server.store.head(&asker.tenant, &job, &which).await.map_err(problem)?;
-    let asked: Asked = request.object().await?;
+    let body = request.bytes().await?;
+    let key = media.is_json().then(|| ResultKey::new(&asker.tenant, &meta, &body));
+    if let Some(ready) = key.as_ref().and_then(|key| server.results.get(key)) {
+        return Ok(ready.again());
+    }
+    let asked: Asked = Request::object_in(&body)?;
     asked.check()?;
+    let graph = graphs::of_version(&server.store, &server.graphs, &asker.tenant, &meta).await.map_err(problem)?;
+    if let Some(key) = key.filter(|_| !asked.explain && !asked.dry_run) {
+        let plain = Plain { graph, meta, queries: server.queries.clone(), asked, budget: server.budget };
+        return answering::answer(server, &asker, plain, &key).await;
+    }
     let rendering = Rendering { media, explain: asked.explain };
     let asked = Arc::new(asked);
-    let graph = graphs::of_version(&server.store, &server.graphs, &asker.tenant, &meta).await.map_err(problem)?;
     let done = run(server, &asker.key, graph, asked.clone(), rendering).await?;
     let waited = done.queued.as_millis() as u64;
     let answer = done.value.map_err(|failure| refused(failure, server.budget, media))?;
     let keep = |result| server.memory.keep(&asker.key, result).ok_or_else(no_room);
-    Ok(respond(&asked, &meta, media, answer, keep)?.note("queued_ms", waited))
+    Ok(respond(&asked, &meta, media, answer, keep)?.note("queue_ms", waited))
 }
 
 /// The whole drawing in a form for other programs.
@@ -124,7 +135,7 @@ pub(crate) async fn run(
 }
 
 /// Runs a job until its time is over or nobody waits for it.
-async fn within<T: Send + 'static>(
+pub(crate) async fn within<T: Send + 'static>(
     work: &Work,
     who: &str,
     time: Duration,
@@ -159,7 +170,8 @@ impl Asked {
         }
     }
 
-    fn params(&self) -> &str {
+    /// The parameters as JSON.
+    pub fn params(&self) -> &str {
         self.params.as_ref().map_or("{}", |params| params.get())
     }
 
@@ -221,7 +233,7 @@ fn query_too_long() -> Problem {
 }
 
 /// Why there is no answer.
-fn refused(failure: Failure, budget: Budget, media: Media) -> Problem {
+pub(crate) fn refused(failure: Failure, budget: Budget, media: Media) -> Problem {
     match failure {
         Failure::Query(error) => query_problem(&error, budget, budget.output_in(media)),
         Failure::File(error) => {
@@ -264,12 +276,12 @@ fn respond(
 }
 
 /// Results that are not read yet leave no room for this one.
-fn no_room() -> Problem {
+pub(crate) fn no_room() -> Problem {
     Problem::unavailable("overloaded", "Too many results wait to be read. Read those, and try again.", 1)
 }
 
-const RESULT_KIND: HeaderName = HeaderName::from_static("x-result-kind");
-const FUEL_USED: HeaderName = HeaderName::from_static("x-fuel-used");
+pub(crate) const RESULT_KIND: HeaderName = HeaderName::from_static("x-result-kind");
+pub(crate) const FUEL_USED: HeaderName = HeaderName::from_static("x-fuel-used");
 
 /// The four members of the contract, in its order.
 fn envelope(asked: &Asked, meta: &Meta, result: &[u8], explained: Option<&Json>) -> Vec<u8> {

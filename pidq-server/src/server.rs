@@ -7,10 +7,12 @@ use pidq_core::{Cancel, Limits};
 use pidq_http::auth::Identities;
 use pidq_http::{Cursors, Fut, Head, Principal, PrincipalKind, Problem, Standing, Work, oauth};
 
+use crate::buffers::Buffers;
 use crate::door::Rules;
 use crate::graphs::{Copies, Graphs, Queries};
 use crate::memory::Memory;
 use crate::rendering::Media;
+use crate::results::Results;
 use crate::store::{State, Store};
 
 /// What all handlers share.
@@ -23,6 +25,10 @@ pub struct Server {
     pub graphs: Arc<Graphs>,
     /// Graphs as they are sent.
     pub copies: Copies,
+    /// Answers that were asked for before.
+    pub results: Results,
+    /// What answers are written into.
+    pub buffers: Arc<Buffers>,
     /// Queries that were compiled.
     pub queries: Arc<Queries>,
     /// The threads that queries run on.
@@ -75,11 +81,11 @@ impl Budget {
 }
 
 /// Who sends a request: the hook of the floor below.
-pub(crate) fn authenticate<'a>(server: &'a Arc<Server>, head: &'a Head) -> Fut<'a, Result<Principal, Problem>> {
+pub(crate) fn authenticate<'a>(server: &'a Arc<Server>, head: &'a Head) -> Fut<'a, Result<Arc<Principal>, Problem>> {
     Box::pin(async move {
         match &server.identities {
             Some(identities) => oauth::bearer(identities, head).await,
-            None => Ok(anyone()),
+            None => Ok(anyone().into()),
         }
     })
 }

@@ -23,6 +23,7 @@ pub const SETTINGS: &[Setting] = settings![
     "PIDQ_REFRESH_IDLE", "config.auth.refreshIdle", Kind::Duration, Some("14d"), false, "How long a refresh token lives that nobody uses.";
     "PIDQ_LOGIN_LIFE", "config.auth.loginLife", Kind::Duration, Some("30d"), false, "How long a login lives, however often it is refreshed.";
     "PIDQ_REFRESH_GRACE", "config.auth.refreshGrace", Kind::Duration, Some("10s"), false, "How long a refresh may be repeated because its answer was lost.";
+    "PIDQ_TOKEN_CACHE", "config.auth.tokenCache", Kind::Duration, Some("1s"), false, "How long a token that was found good is believed; what another process takes back counts after that. 0s asks the database for every request.";
     "PIDQ_DEFAULT_ACCESS", "config.auth.defaultAccess", Kind::OneOf(&["read", "none"]), Some("read"), false, "What those of a tenant may do to its graphs without a grant.";
     "PIDQ_SSO_ISSUER", "config.sso.issuer", Kind::Text, None, false, "The company's provider, as its tokens spell it.";
     "PIDQ_SSO_AUDIENCE", "config.sso.audience", Kind::List, None, false, "What its tokens name this service by.";
@@ -43,7 +44,8 @@ pub const SETTINGS: &[Setting] = settings![
     "PIDQ_QUERY_QUEUE", "config.query.queue", Kind::Number, Some("64"), false, "Queries that wait for a thread.";
     "PIDQ_QUERY_FUEL", "config.query.fuel", Kind::Number, Some("20000000"), false, "Steps of a query.";
     "PIDQ_QUERY_MEMORY", "config.query.memory", Kind::Size, Some("256MiB"), false, "Memory of a query.";
-    "PIDQ_QUERY_POOL", "config.query.pool", Kind::Size, Some("384MiB"), false, "Memory of all queries that run, together.";
+    "PIDQ_QUERY_POOL", "config.query.pool", Kind::Size, Some("384MiB"), false, "Memory of all queries that run, and of the answers that are kept, together.";
+    "PIDQ_RESULT_CACHE", "config.query.cache", Kind::Size, Some("64MiB"), false, "Memory for answers that were asked for twice, out of the pool, half of it at most; 0 keeps none.";
     "PIDQ_QUERY_RESULT", "config.query.result", Kind::Size, Some("16MiB"), false, "Bytes of a result; four times that in lines.";
     "PIDQ_QUERY_TIME", "config.query.time", Kind::Duration, Some("10s"), false, "How long a query may take, waiting included.";
 ];

@@ -150,7 +150,7 @@ impl Identities {
     pub async fn set_role(&self, login: &str, role: &str, now: Moment) -> Result<(), IdentityError> {
         let role = role_named(role)?;
         let id = self.user_id(login).await?;
-        self.database.execute(SET_ROLE, &[(&id).into(), role.name.into()]).await?;
+        self.change(SET_ROLE, &[(&id).into(), role.name.into()]).await?;
         audit::changed("role-set", &id);
         self.end_logins_of_user(&id, now).await
     }
@@ -159,7 +159,7 @@ impl Identities {
     pub async fn set_groups(&self, login: &str, groups: &[&str]) -> Result<(), IdentityError> {
         let groups = words("group", groups)?;
         let id = self.user_id(login).await?;
-        self.database.execute(SET_GROUPS, &[(&id).into(), (&groups.join(" ")).into()]).await?;
+        self.change(SET_GROUPS, &[(&id).into(), (&groups.join(" ")).into()]).await?;
         audit::changed("groups-set", &id);
         Ok(())
     }
@@ -167,7 +167,7 @@ impl Identities {
     /// Shuts a user out at once; the account stays.
     pub async fn disable_user(&self, login: &str, now: Moment) -> Result<(), IdentityError> {
         let id = self.user_id(login).await?;
-        self.database.execute(SET_DISABLED, &[(&id).into(), now.0.into()]).await?;
+        self.change(SET_DISABLED, &[(&id).into(), now.0.into()]).await?;
         audit::changed("user-disabled", &id);
         self.end_logins_of_user(&id, now).await
     }
@@ -175,7 +175,7 @@ impl Identities {
     /// Lets a user in again, who has to log in anew.
     pub async fn enable_user(&self, login: &str) -> Result<(), IdentityError> {
         let id = self.user_id(login).await?;
-        self.database.execute(SET_DISABLED, &[(&id).into(), None::<i64>.into()]).await?;
+        self.change(SET_DISABLED, &[(&id).into(), None::<i64>.into()]).await?;
         audit::changed("user-enabled", &id);
         Ok(())
     }
@@ -183,7 +183,7 @@ impl Identities {
     /// Removes a user and all their tokens.
     pub async fn delete_user(&self, login: &str) -> Result<(), IdentityError> {
         let id = self.user_id(login).await?;
-        self.database.execute(DELETE, &[(&id).into()]).await?;
+        self.change(DELETE, &[(&id).into()]).await?;
         audit::changed("user-deleted", &id);
         Ok(())
     }

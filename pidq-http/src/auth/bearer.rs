@@ -1,12 +1,13 @@
 //! Who sent a request: the header `Authorization: Bearer`, RFC 6750.
 //!
-//! Tokens are looked up each time. A look-up by its key is cheap, and a token that was revoked is worth nothing at once,
-//! in every replica.
+//! A token is looked up, and believed for a moment: see [`recent`](super::recent).
 
 use std::fmt;
+use std::sync::Arc;
 
 use super::accounts::Role;
-use super::secret::fingerprint;
+use super::recent::{Bearer, Readable};
+use super::secret::{digest, spelt};
 use super::sessions::ACCESS_PREFIX;
 use super::{Caller, Identities, IdentityError, Moment, Subject, audit};
 
@@ -140,25 +141,38 @@ type Row = (
 
 impl Identities {
     /// Who a request comes from, by all its headers `Authorization`.
-    pub async fn authenticate(&self, headers: &[&str], now: Moment) -> Result<Caller, AuthError> {
+    pub async fn authenticate(&self, headers: &[&str], now: Moment) -> Result<Arc<Caller>, AuthError> {
+        Ok(self.bearer(headers, now).await?.caller.clone())
+    }
+
+    /// The same, as the floor needs it.
+    pub(crate) async fn bearer(&self, headers: &[&str], now: Moment) -> Result<Arc<Bearer>, AuthError> {
         let token = token(headers)?;
-        if token.starts_with(ACCESS_PREFIX) {
-            return self.caller(token, now).await;
+        let digest = digest(token);
+        if let Some(bearer) = self.recent.find(&digest, now) {
+            return if bearer.expires_at <= now { Err(AuthError::Expired) } else { Ok(bearer) };
         }
-        self.foreign_caller(token, now).await
+        let era = self.recent.era();
+        let (caller, expires_at) = match token.starts_with(ACCESS_PREFIX) {
+            true => self.caller(&spelt(&digest), now).await?,
+            false => self.foreign_caller(token, now).await?,
+        };
+        let bearer = Arc::new(Bearer::new(caller, expires_at, now));
+        self.recent.keep(era, digest, &bearer);
+        Ok(bearer)
     }
 
     /// A token of a company's own provider, if there is one that it names.
-    async fn foreign_caller(&self, token: &str, now: Moment) -> Result<Caller, AuthError> {
+    async fn foreign_caller(&self, token: &str, now: Moment) -> Result<(Caller, Moment), AuthError> {
         let provider = self.providers.iter().find(|provider| provider.is_named_by(token)).ok_or(AuthError::Invalid)?;
-        provider.verify(token, now).await.map_err(|fault| {
+        provider.verify_until(token, now).await.map_err(|fault| {
             audit::foreign_token_refused(provider.issuer(), fault);
             fault.into()
         })
     }
 
-    async fn caller(&self, token: &str, now: Moment) -> Result<Caller, AuthError> {
-        let row = self.database.row::<Row>(CALLER, &[(&fingerprint(token)).into()]).await;
+    async fn caller(&self, fingerprint: &str, now: Moment) -> Result<(Caller, Moment), AuthError> {
+        let row = self.database.row::<Row>(CALLER, &[fingerprint.into()]).await;
         let row = row.map_err(IdentityError::from)?.ok_or(AuthError::Invalid)?;
         let is_shut_out = row.2.is_some() || row.6.is_some() || row.12.is_some();
         if is_shut_out {
@@ -167,7 +181,8 @@ impl Identities {
         if row.1 <= now.0 {
             return Err(AuthError::Expired);
         }
-        caller(row).ok_or(AuthError::Invalid)
+        let expires_at = Moment(row.1);
+        Ok((caller(row).ok_or(AuthError::Invalid)?, expires_at))
     }
 }
 
@@ -182,6 +197,7 @@ fn caller(row: Row) -> Option<Caller> {
         is_admin: role.is_some_and(|role| role.is_admin),
         client_id: Some(client),
         name: login.unwrap_or(title),
+        readable: Readable::default(),
     })
 }
 

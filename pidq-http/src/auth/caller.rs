@@ -1,5 +1,10 @@
 //! The one who calls: what a token stands for.
 
+use std::sync::Arc;
+
+use super::recent::Readable;
+use crate::principal::{Principal, PrincipalKind};
+
 /// A stable name for somebody: `user:ID`, `client:ID`, or `sso:ISSUER#ID` for those of a company's own provider.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub struct Subject(pub(crate) String);
@@ -36,12 +41,24 @@ pub struct Caller {
     pub client_id: Option<String>,
     /// The name that people know the caller by.
     pub name: String,
+    pub(super) readable: Readable,
 }
 
 impl Caller {
     /// Whether the token is good for this.
     pub fn has_scope(&self, scope: &str) -> bool {
         self.scopes.iter().any(|held| held == scope)
+    }
+
+    /// The caller as the floor sees one, which knows all of this.
+    pub(super) fn principal(self: &Arc<Caller>) -> Principal {
+        let id = self.subject.as_str();
+        let kind = if id.starts_with("client:") { PrincipalKind::Client } else { PrincipalKind::User };
+        let mut principal = Principal::new(kind, &self.tenant, id);
+        principal.name = Some(self.name.clone());
+        principal.client = self.client_id.clone();
+        principal.scopes = self.scopes.clone();
+        principal.with_shared(self.clone())
     }
 
     /// Whether a grant to this subject is one to the caller.

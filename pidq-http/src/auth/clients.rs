@@ -143,20 +143,20 @@ impl Identities {
 
     /// Shuts a client and all its tokens out at once.
     pub async fn disable_client(&self, id: &str, now: Moment) -> Result<(), IdentityError> {
-        let changed = self.database.execute(SET_DISABLED, &[id.into(), now.0.into()]).await?;
+        let changed = self.change(SET_DISABLED, &[id.into(), now.0.into()]).await?;
         found(changed, id, "client-disabled")?;
         self.end_logins_of_client(id, now).await
     }
 
     /// Lets a client in again. Its old tokens stay dead.
     pub async fn enable_client(&self, id: &str) -> Result<(), IdentityError> {
-        let changed = self.database.execute(SET_DISABLED, &[id.into(), None::<i64>.into()]).await?;
+        let changed = self.change(SET_DISABLED, &[id.into(), None::<i64>.into()]).await?;
         found(changed, id, "client-enabled")
     }
 
     /// Removes a client and all its tokens.
     pub async fn delete_client(&self, id: &str) -> Result<(), IdentityError> {
-        found(self.database.execute(DELETE, &[id.into()]).await?, id, "client-deleted")
+        found(self.change(DELETE, &[id.into()]).await?, id, "client-deleted")
     }
 
     /// The client, if the secret is its own. One that does not exist costs the same work.

@@ -85,8 +85,19 @@ impl Identities {
         if self.everywhere(caller).is_some_and(|held| held >= right) {
             return Ok(true);
         }
+        // Reading is asked for often, and right after the caller was looked up. Whoever writes is asked about each time.
+        let changes = self.recent.rights();
+        if right == Right::Read
+            && let Some(may) = caller.readable.find(job, changes)
+        {
+            return Ok(may);
+        }
         let rows = self.database.rows::<Row>(ABOUT_JOB, &[(&caller.tenant).into(), job.into()]).await?;
-        Ok(rows.into_iter().filter_map(grant).any(|grant| grant.gives(caller, job, right)))
+        let may = rows.into_iter().filter_map(grant).any(|grant| grant.gives(caller, job, right));
+        if right == Right::Read {
+            caller.readable.keep(job, changes, may);
+        }
+        Ok(may)
     }
 
     /// All that a caller may do, for lists of jobs.
@@ -101,7 +112,7 @@ impl Identities {
     pub async fn claim(&self, caller: &Caller, job: &str, now: Moment) -> Result<bool, IdentityError> {
         let subject = caller.subject.as_str();
         let args = [(&caller.tenant).into(), job.into(), subject.into(), now.0.into()];
-        self.database.execute(CLAIM, &args).await?;
+        self.change_rights(CLAIM, &args).await?;
         let creator = self.database.row::<(String,)>(CREATOR, &args[..2]).await?;
         Ok(creator.is_some_and(|row| row.0 == subject))
     }
@@ -124,7 +135,7 @@ impl Identities {
             grant.right.name().into(),
             now.0.into(),
         ];
-        self.database.execute(GRANT, &args).await?;
+        self.change_rights(GRANT, &args).await?;
         audit::changed("grant-given", &grant.subject);
         Ok(())
     }
@@ -132,8 +143,8 @@ impl Identities {
     /// Takes a right back, also that of a creator.
     pub async fn ungrant(&self, tenant: &str, pattern: &str, subject: &str) -> Result<bool, IdentityError> {
         let args = [tenant.into(), pattern.into(), subject.into()];
-        let granted = self.database.execute(REVOKE, &args).await?;
-        let created = self.database.execute(DISOWN, &args).await?;
+        let granted = self.change_rights(REVOKE, &args).await?;
+        let created = self.change_rights(DISOWN, &args).await?;
         audit::changed("grant-taken", subject);
         Ok(granted + created > 0)
     }

@@ -196,9 +196,14 @@ impl Provider {
 
     /// Who a token stands for.
     pub async fn verify(&self, token: &str, now: Moment) -> Result<Caller, TokenFault> {
+        Ok(self.verify_until(token, now).await?.0)
+    }
+
+    /// The same, and when the token ends.
+    pub(crate) async fn verify_until(&self, token: &str, now: Moment) -> Result<(Caller, Moment), TokenFault> {
         let claims = self.verified_claims(token, now).await?;
         claims::check(&self.settings, &claims, now)?;
-        claims::caller(&self.settings, &claims)
+        Ok((claims::caller(&self.settings, &claims)?, claims::ends_at(&self.settings, &claims)?))
     }
 
     async fn verified_claims(&self, token: &str, now: Moment) -> Result<Map<String, Value>, TokenFault> {

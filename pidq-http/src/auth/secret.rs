@@ -33,7 +33,17 @@ impl Secret {
 
 /// What is stored of a random secret. A fast hash is enough: nobody guesses 256 bits.
 pub(crate) fn fingerprint(secret: &str) -> String {
-    URL_SAFE_NO_PAD.encode(Sha256::digest(secret))
+    spelt(&digest(secret))
+}
+
+/// The same as bytes.
+pub(crate) fn digest(secret: &str) -> [u8; 32] {
+    Sha256::digest(secret).into()
+}
+
+/// A digest as it is stored.
+pub(crate) fn spelt(digest: &[u8; 32]) -> String {
+    URL_SAFE_NO_PAD.encode(digest)
 }
 
 /// Compares fingerprints; the time tells nothing.

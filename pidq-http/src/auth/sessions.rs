@@ -262,17 +262,17 @@ impl Identities {
 
     /// Ends all tokens of one login.
     pub(crate) async fn end_family(&self, family: &str, now: Moment) -> Result<(), IdentityError> {
-        self.database.execute(END_FAMILY, &[family.into(), now.0.into()]).await?;
+        self.change(END_FAMILY, &[family.into(), now.0.into()]).await?;
         Ok(())
     }
 
     pub(crate) async fn end_logins_of_user(&self, id: &str, now: Moment) -> Result<(), IdentityError> {
-        self.database.execute(END_OF_USER, &[id.into(), now.0.into()]).await?;
+        self.change(END_OF_USER, &[id.into(), now.0.into()]).await?;
         Ok(())
     }
 
     pub(crate) async fn end_logins_of_client(&self, id: &str, now: Moment) -> Result<(), IdentityError> {
-        self.database.execute(END_OF_CLIENT, &[id.into(), now.0.into()]).await?;
+        self.change(END_OF_CLIENT, &[id.into(), now.0.into()]).await?;
         Ok(())
     }
 

@@ -4,7 +4,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
 use std::task::{Context, Poll, ready};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use bytes::Bytes;
 use hyper::body::{Body, Frame, SizeHint};
@@ -14,12 +14,22 @@ use tokio::time::{Sleep, sleep};
 use super::stream::Piece;
 use crate::compress::Encoder;
 use crate::log::Exchange;
+use crate::site::Wire;
 
 /// A body as handlers make it.
 pub(crate) enum Content {
     Empty,
     Whole(Bytes),
+    Filled(Box<dyn Filling>),
     Stream(Streaming),
+}
+
+/// A body that is written while it is sent, a part at a time, on the thread that sends it: so quickly.
+pub trait Filling: Send {
+    /// Bytes that are to come.
+    fn left(&self) -> u64;
+    /// The next of them; some, unless none are left.
+    fn next(&mut self) -> Bytes;
 }
 
 /// Pieces from a maker, and signs of life while it thinks.
@@ -63,6 +73,7 @@ impl Content {
         match self {
             Content::Empty => Some(0),
             Content::Whole(bytes) => Some(bytes.len() as u64),
+            Content::Filled(filling) => Some(filling.left()),
             Content::Stream(_) => None,
         }
     }
@@ -72,51 +83,40 @@ impl Content {
         match self {
             Content::Empty => Some(Bytes::new()),
             Content::Whole(bytes) => Some(bytes),
-            Content::Stream(_) => None,
+            Content::Filled(_) | Content::Stream(_) => None,
         }
     }
 
-    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Abandoned>>> {
+    fn poll_next(&mut self, cx: &mut Context<'_>, piece: usize) -> Poll<Option<Result<Bytes, Abandoned>>> {
         match self {
             Content::Empty => Poll::Ready(None),
             Content::Whole(bytes) if bytes.is_empty() => Poll::Ready(None),
-            // Pieces, so that a compressor never holds a thread for long.
-            Content::Whole(bytes) => Poll::Ready(Some(Ok(bytes.split_to(bytes.len().min(PIECE))))),
+            Content::Whole(bytes) => Poll::Ready(Some(Ok(bytes.split_to(bytes.len().min(piece))))),
+            Content::Filled(filling) if filling.left() == 0 => Poll::Ready(None),
+            Content::Filled(filling) => Poll::Ready(Some(Ok(filling.next()))),
             Content::Stream(stream) => stream.poll_piece(cx),
         }
     }
 }
 
-const PIECE: usize = 64 << 10;
+/// Bytes that a compressor takes at once, so that it never holds a thread for long.
+pub(crate) const PIECE: usize = 64 << 10;
 
-/// What the answers of one connection are doing, for the watch that ends connections nobody reads from.
+/// What the answers of one connection are doing, for the watch that ends connections nobody reads from. Hot: there are
+/// counts in it and no times, which are for the watch to know.
 #[derive(Default)]
 pub(crate) struct Activity {
     /// Answers that lie with hyper until the client takes more. Those whose maker is thinking do not count.
     pub handed: AtomicI64,
     /// Requests that have not been answered to the end.
     pub open: AtomicI64,
-    /// When something last moved, in milliseconds since the connection began.
+    /// How often something moved.
     pub moved: AtomicU64,
-    begun: Option<Instant>,
 }
 
 impl Activity {
-    pub fn begin() -> Arc<Self> {
-        Arc::new(Activity { begun: Some(Instant::now()), ..Activity::default() })
-    }
-
     pub fn mark(&self) {
-        self.moved.store(self.now(), Relaxed);
-    }
-
-    /// How long nothing has moved.
-    pub fn still(&self) -> Duration {
-        Duration::from_millis(self.now().saturating_sub(self.moved.load(Relaxed)))
-    }
-
-    fn now(&self) -> u64 {
-        self.begun.map_or(0, |begun| begun.elapsed().as_millis() as u64)
+        self.moved.fetch_add(1, Relaxed);
     }
 }
 
@@ -126,14 +126,17 @@ pub(crate) struct Outgoing {
     encoder: Option<Encoder>,
     exchange: Exchange,
     activity: Arc<Activity>,
+    piece: usize,
     handed: bool,
     ended: bool,
 }
 
 impl Outgoing {
-    pub fn new(content: Content, encoder: Option<Encoder>, exchange: Exchange, activity: Arc<Activity>) -> Self {
+    pub fn new(content: Content, encoder: Option<Encoder>, exchange: Exchange, wire: &Wire) -> Self {
         let ended = content.length() == Some(0) && encoder.is_none();
-        let mut outgoing = Outgoing { content, encoder, exchange, activity, handed: false, ended };
+        let piece = if encoder.is_some() { PIECE } else { wire.piece };
+        let activity = wire.activity.clone();
+        let mut outgoing = Outgoing { content, encoder, exchange, activity, piece, handed: false, ended };
         outgoing.hand(true);
         if ended {
             outgoing.exchange.complete();
@@ -146,7 +149,7 @@ impl Outgoing {
             if self.ended {
                 return Poll::Ready(None);
             }
-            let piece = ready!(self.content.poll_next(cx)).transpose()?;
+            let piece = ready!(self.content.poll_next(cx, self.piece)).transpose()?;
             self.ended = piece.is_none() || self.encoder.is_none() && self.content.length() == Some(0);
             let bytes = match (&mut self.encoder, piece) {
                 (None, Some(bytes)) => bytes,

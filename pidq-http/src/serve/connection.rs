@@ -14,7 +14,7 @@ use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::sync::{Semaphore, watch};
-use tokio::time::{interval, timeout};
+use tokio::time::{Instant, interval, timeout};
 
 use super::Phase;
 use super::framing::Doubt;
@@ -22,7 +22,7 @@ use super::guard::Guarded;
 use super::proxied::{self, Origin};
 use crate::limits::Limits;
 use crate::request::Incoming;
-use crate::response::Activity;
+use crate::response::{Activity, PIECE};
 use crate::site::{Door, Site, Wire};
 use crate::tls::Tls;
 
@@ -51,6 +51,17 @@ struct Peer {
 enum Protocol {
     Http1,
     Http2,
+}
+
+impl Protocol {
+    /// How much of an answer is handed over at once. Over HTTP/1 all of it: a write that gets nowhere is noticed. Streams
+    /// of HTTP/2 wait for windows instead, and what is asked for in pieces shows which of them move.
+    fn piece(self) -> usize {
+        match self {
+            Protocol::Http1 => usize::MAX,
+            Protocol::Http2 => PIECE,
+        }
+    }
 }
 
 impl<S: Send + Sync + 'static> Connection<S> {
@@ -129,27 +140,27 @@ impl<S: Send + Sync + 'static> Connection<S> {
         T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
         let limits = &self.site.0.limits;
-        let activity = Activity::begin();
-        let wire = Wire { peer: peer.address, tls: peer.tls, door: self.door, activity: activity.clone() };
+        let activity = Arc::new(Activity::default());
+        let (peer, tls, door, piece) = (peer.address, peer.tls, self.door, protocol.piece());
+        let wire = Wire { peer, tls, door, piece, activity: activity.clone() };
         let doubt = Doubt::new();
         let scanner = matches!(protocol, Protocol::Http1).then(|| doubt.scanner(limits.head_size));
         let io = TokioIo::new(Guarded::new(stream, prefix, scanner, limits.write_stall));
         let site = self.site.clone();
-        let service = service_fn(move |mut request: hyper::Request<hyper::body::Incoming>| {
-            request.extensions_mut().insert(doubt.next());
-            let (site, wire) = (site.clone(), wire.clone());
-            async move { Ok::<_, Infallible>(site.answer(&wire, request.map(Incoming::Wire)).await) }
+        let service = service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
+            let (site, wire, framing) = (site.clone(), wire.clone(), doubt.next());
+            async move { Ok::<_, Infallible>(site.answer(&wire, request.map(Incoming::Wire), framing).await) }
         });
         match protocol {
             Protocol::Http1 => {
                 let connection = http1_builder(limits).serve_connection(io, service);
                 let watch = Watch::new(limits, &activity);
-                Box::pin(self.drive(connection, http1::Connection::graceful_shutdown, &watch)).await
+                Box::pin(self.drive(connection, http1::Connection::graceful_shutdown, watch)).await
             }
             Protocol::Http2 => {
                 let connection = http2_builder(limits).serve_connection(io, service);
                 let watch = Watch { idle: Some(IDLE), ..Watch::new(limits, &activity) };
-                Box::pin(self.drive(connection, http2::Connection::graceful_shutdown, &watch)).await
+                Box::pin(self.drive(connection, http2::Connection::graceful_shutdown, watch)).await
             }
         }
     }
@@ -159,10 +170,10 @@ impl<S: Send + Sync + 'static> Connection<S> {
         &self,
         connection: C,
         finish: fn(Pin<&mut C>),
-        watch: &Watch<'_>,
+        mut watch: Watch<'_>,
     ) -> Result<(), &'static str> {
         let mut phases = self.phases.clone();
-        let mut ticks = interval((watch.stall / 4).max(Duration::from_millis(10)));
+        let mut ticks = interval((watch.stall / 8).max(Duration::from_millis(10)));
         let mut connection = pin!(connection);
         let mut finishing = false;
         loop {
@@ -191,6 +202,8 @@ struct Watch<'a> {
     activity: &'a Activity,
     stall: Duration,
     idle: Option<Duration>,
+    /// How often something had moved, and since when that is so.
+    seen: (u64, Instant),
 }
 
 enum Seen {
@@ -201,11 +214,11 @@ enum Seen {
 
 impl<'a> Watch<'a> {
     fn new(limits: &Limits, activity: &'a Activity) -> Self {
-        Watch { activity, stall: limits.write_stall, idle: None }
+        Watch { activity, stall: limits.write_stall, idle: None, seen: (0, Instant::now()) }
     }
 
-    fn look(&self) -> Seen {
-        let still = self.activity.still();
+    fn look(&mut self) -> Seen {
+        let still = self.still();
         if self.activity.handed.load(Relaxed) > 0 && still > self.stall {
             return Seen::Dead("stalled");
         }
@@ -215,6 +228,17 @@ impl<'a> Watch<'a> {
             Some(_) => Seen::Dead("idle"),
             None => Seen::Life,
         }
+    }
+}
+
+impl Watch<'_> {
+    /// How long nothing has moved, by what was seen at each look.
+    fn still(&mut self) -> Duration {
+        let moved = self.activity.moved.load(Relaxed);
+        if moved != self.seen.0 {
+            self.seen = (moved, Instant::now());
+        }
+        self.seen.1.elapsed()
     }
 }
 

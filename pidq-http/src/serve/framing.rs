@@ -7,21 +7,14 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// From which request of a connection on there is doubt, and which one this is.
-#[derive(Clone)]
-pub(crate) struct Ambiguous {
-    from: Arc<AtomicU64>,
-    this: u64,
+/// Whether it is clear where a request ends.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Framing {
+    Sound,
+    Ambiguous,
 }
 
-impl Ambiguous {
-    /// Whether the request that carries this is in doubt.
-    pub fn is_set(&self) -> bool {
-        self.this >= self.from.load(Relaxed)
-    }
-}
-
-/// Counts the requests of a connection, for their `Ambiguous`.
+/// Counts the requests of a connection, and knows from which on there is doubt.
 pub(super) struct Doubt {
     from: Arc<AtomicU64>,
     next: AtomicU64,
@@ -32,8 +25,10 @@ impl Doubt {
         Doubt { from: Arc::new(AtomicU64::new(u64::MAX)), next: AtomicU64::new(0) }
     }
 
-    pub fn next(&self) -> Ambiguous {
-        Ambiguous { from: self.from.clone(), this: self.next.fetch_add(1, Relaxed) }
+    /// Of the next request, whose head has been read.
+    pub fn next(&self) -> Framing {
+        let this = self.next.fetch_add(1, Relaxed);
+        if this >= self.from.load(Relaxed) { Framing::Ambiguous } else { Framing::Sound }
     }
 
     pub fn scanner(&self, head_size: usize) -> Scanner {
@@ -110,8 +105,13 @@ impl Scanner {
 
     /// Collects a line, and acts on it when it is whole.
     fn collect<'a>(&mut self, bytes: &'a [u8]) -> &'a [u8] {
-        let end = bytes.iter().position(|&byte| byte == b'\n');
+        let end = memchr::memchr(b'\n', bytes);
         let (part, rest) = bytes.split_at(end.map_or(bytes.len(), |end| end + 1));
+        // Hot: nearly all lines come whole.
+        if end.is_some() && self.line.is_empty() && part.len() <= self.longest {
+            self.act(part);
+            return rest;
+        }
         self.line.extend_from_slice(part);
         if self.line.len() > self.longest {
             self.state = State::Over;

@@ -151,13 +151,13 @@ async fn token(_: &State, mut request: Request) -> Result<Response, Problem> {
 }
 
 /// Tokens are `id:scope`.
-async fn authenticate(head: &Head) -> Result<Principal, Problem> {
+async fn authenticate(head: &Head) -> Result<Arc<Principal>, Problem> {
     let token = head.bearer()?.ok_or_else(Problem::unauthenticated)?;
     let wrong = || Problem::invalid_token("The access token is invalid.");
     let (id, scope) = token.split_once(':').ok_or_else(wrong)?;
     let mut principal = Principal::new(PrincipalKind::User, "t", id).with_known(Colour("blue"));
     principal.scopes.push(scope.to_owned());
-    Ok(principal)
+    Ok(principal.into())
 }
 
 pub fn app() -> App<State> {

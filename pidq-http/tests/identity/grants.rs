@@ -1,5 +1,7 @@
 //! Who may do what to which jobs.
 
+use std::sync::Arc;
+
 use pidq_http::auth::{Caller, DefaultAccess, Grant, Right};
 
 use crate::world::{World, check, check_with};
@@ -10,7 +12,7 @@ fn to(subject: &str, pattern: &str, right: Right) -> Grant {
     Grant { pattern: pattern.to_owned(), subject: subject.to_owned(), right, is_creator: false }
 }
 
-async fn people(world: &World) -> [Caller; 4] {
+async fn people(world: &World) -> [Arc<Caller>; 4] {
     world.user("ann", "acme", "editor", &["process"]).await;
     world.user("bob", "acme", "editor", &[]).await;
     world.user("boss", "acme", "admin", &[]).await;

@@ -13,6 +13,7 @@ mod metadata;
 mod oidc;
 mod provider;
 mod real_provider;
+mod recent;
 mod refresh;
 mod revocation;
 mod token;

@@ -82,7 +82,17 @@ impl World {
     }
 
     pub fn later(&self, seconds: u64) -> World {
-        World { now: self.now + Duration::from_secs(seconds), ..self.clone() }
+        self.after(Duration::from_secs(seconds))
+    }
+
+    pub fn after(&self, time: Duration) -> World {
+        World { now: self.now + time, ..self.clone() }
+    }
+
+    /// Another replica on the same database.
+    pub async fn replica(&self) -> World {
+        let identities = Identities::open(self.database.clone(), self.identities.options().clone()).await.unwrap();
+        World { identities: Arc::new(identities), ..self.clone() }
     }
 
     pub fn from(&self, address: &str) -> World {
@@ -134,7 +144,7 @@ impl World {
         Reply::from(introspection_endpoint(&self.identities, self.request(form)).await)
     }
 
-    pub async fn caller(&self, token: &str) -> Result<Caller, String> {
+    pub async fn caller(&self, token: &str) -> Result<Arc<Caller>, String> {
         let header = format!("Bearer {token}");
         self.identities.authenticate(&[&header], self.now).await.map_err(|error| error.challenge(None).unwrap())
     }
@@ -143,7 +153,7 @@ impl World {
         self.caller(token).await.is_ok()
     }
 
-    pub async fn caller_as(&self, login: &str) -> Caller {
+    pub async fn caller_as(&self, login: &str) -> Arc<Caller> {
         self.caller(&self.log_in_as(login).await.access()).await.unwrap()
     }
 }

@@ -26,7 +26,7 @@ struct Wanted {
 /// Somebody who listens.
 struct Listener {
     platform: Arc<Platform>,
-    head: Head,
+    head: Arc<Head>,
     wanted: Wanted,
     position: i64,
     heard: watch::Receiver<i64>,
@@ -124,7 +124,7 @@ impl Listener {
     /// What the sender of the request may do now. While the database does not answer nobody is recognised.
     async fn recognised(&self) -> Option<(ApiKey, Vec<String>)> {
         let principal = authenticate(&self.platform, &self.head).await.ok()?;
-        Some((principal.known::<ApiKey>()?.clone(), principal.scopes))
+        Some((principal.known::<ApiKey>()?.clone(), principal.scopes.clone()))
     }
 }
 

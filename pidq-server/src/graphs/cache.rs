@@ -1,14 +1,14 @@
 //! What was made once and is asked for again: bounded by bytes and by number, and made by one thread at a time.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{HashMap, VecDeque};
 use std::hash::Hash;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 use crate::store::held;
 
-/// Values by key. The one that was not asked for the longest goes first.
+/// Values by key. One that was not asked for in a long time goes first.
 #[derive(Debug)]
-pub(super) struct Cache<K, V, E> {
+pub(crate) struct Cache<K, V, E> {
     shelf: Mutex<Shelf<K, V, E>>,
     bytes: usize,
     count: usize,
@@ -17,8 +17,8 @@ pub(super) struct Cache<K, V, E> {
 #[derive(Debug)]
 struct Shelf<K, V, E> {
     kept: HashMap<K, Kept<V>>,
-    /// Keys by the time when they were last asked for.
-    order: BTreeMap<u64, K>,
+    /// Keys with the time when they were asked for, as it was when they took their place in here.
+    order: VecDeque<(u64, K)>,
     clock: u64,
     bytes: usize,
     /// What is being made just now.
@@ -65,7 +65,7 @@ enum Turn<V, E> {
 
 impl<K: Clone + Eq + Hash, V, E: Clone> Cache<K, V, E> {
     pub fn new(bytes: usize, count: usize) -> Cache<K, V, E> {
-        let shelf = Shelf { kept: HashMap::new(), order: BTreeMap::new(), clock: 0, bytes: 0, flights: HashMap::new() };
+        let shelf = Shelf { kept: HashMap::new(), order: VecDeque::new(), clock: 0, bytes: 0, flights: HashMap::new() };
         Cache { shelf: Mutex::new(shelf), bytes, count }
     }
 
@@ -142,28 +142,33 @@ impl<K: Clone + Eq + Hash, V, E: Clone> Cache<K, V, E> {
 
 impl<K: Clone + Eq + Hash, V, E> Shelf<K, V, E> {
     fn get(&mut self, key: &K) -> Option<Arc<V>> {
+        // Hot: a time is all that changes. Its place in the order is looked after when there is need for room.
         let kept = self.kept.get_mut(key)?;
-        self.order.remove(&kept.asked);
         self.clock += 1;
         kept.asked = self.clock;
-        self.order.insert(self.clock, key.clone());
         Some(kept.value.clone())
     }
 
     fn add(&mut self, key: K, value: Arc<V>, bytes: usize) {
         self.clock += 1;
-        self.order.insert(self.clock, key.clone());
+        self.order.push_back((self.clock, key.clone()));
         self.bytes += bytes;
         self.kept.insert(key, Kept { value, bytes, asked: self.clock });
     }
 
     /// Whether there was one.
     fn drop_oldest(&mut self) -> bool {
-        let Some((_, key)) = self.order.pop_first() else { return false };
-        if let Some(kept) = self.kept.remove(&key) {
-            self.bytes -= kept.bytes;
+        while let Some((asked, key)) = self.order.pop_front() {
+            match self.kept.get(&key) {
+                // It was asked for since: it goes to the end, once.
+                Some(kept) if kept.asked != asked => self.order.push_back((kept.asked, key)),
+                _ => {
+                    self.bytes -= self.kept.remove(&key).map_or(0, |kept| kept.bytes);
+                    return true;
+                }
+            }
         }
-        true
+        false
     }
 }
 

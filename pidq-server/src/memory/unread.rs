@@ -21,11 +21,17 @@ pub(super) struct Unread {
     of: HashMap<Arc<str>, usize>,
 }
 
+/// Memory that a result holds until this is dropped.
+pub(crate) struct Held {
+    bytes: usize,
+    who: Arc<str>,
+    memory: Arc<Memory>,
+}
+
 /// A result that holds its memory until it is dropped.
 struct Kept {
     result: Vec<u8>,
-    who: Arc<str>,
-    memory: Arc<Memory>,
+    _held: Held,
 }
 
 impl Memory {
@@ -36,8 +42,15 @@ impl Memory {
         }
         // What a result grew by while it was written is not what it needs.
         result.shrink_to_fit();
-        self.count(who, result.len())
-            .then(|| Bytes::from_owner(Kept { result, who: who.clone(), memory: self.clone() }))
+        let held = self.hold(who, result.len())?;
+        Some(Bytes::from_owner(Kept { result, _held: held }))
+    }
+
+    /// Memory for so many bytes of a result, counted until it is dropped. None: there is no room for it now.
+    pub(crate) fn hold(self: &Arc<Memory>, who: &Arc<str>, bytes: usize) -> Option<Held> {
+        let bytes = if bytes <= SMALL { 0 } else { bytes };
+        let has_room = bytes == 0 || self.count(who, bytes);
+        has_room.then(|| Held { bytes, who: who.clone(), memory: self.clone() })
     }
 
     /// Half of the memory is for results, an eighth for those of one. The first always has room, however long it is.
@@ -49,7 +62,7 @@ impl Memory {
         if has_room {
             unread.all += bytes;
             unread.of.insert(who.clone(), mine + bytes);
-            *held(&self.free) -= bytes as isize;
+            held(&self.free).bytes -= bytes as isize;
         }
         has_room
     }
@@ -62,8 +75,7 @@ impl Memory {
             0 => drop(unread.of.remove(who)),
             mine => drop(unread.of.insert(who.clone(), mine)),
         }
-        *held(&self.free) += bytes as isize;
-        self.more.notify_all();
+        self.give(bytes);
     }
 }
 
@@ -73,9 +85,11 @@ impl AsRef<[u8]> for Kept {
     }
 }
 
-impl Drop for Kept {
+impl Drop for Held {
     fn drop(&mut self) {
-        self.memory.give_back(&self.who, self.result.len());
+        if self.bytes > 0 {
+            self.memory.give_back(&self.who, self.bytes);
+        }
     }
 }
 
@@ -103,7 +117,7 @@ mod tests {
         drop(ann);
         assert!(kept(&memory, "e", 2 * MIB).is_some(), "what is read is given back");
         drop(others);
-        assert_eq!(*held(&memory.free), 16 * MIB as isize);
+        assert_eq!(held(&memory.free).bytes, 16 * MIB as isize);
         assert!(held(&memory.unread).of.is_empty());
     }
 
@@ -112,7 +126,7 @@ mod tests {
         let memory = memory();
         let long = kept(&memory, "ann", 20 * MIB).expect("the first");
         assert!(kept(&memory, "bob", MIB).is_none() && kept(&memory, "bob", SMALL).is_some());
-        assert_eq!(*held(&memory.free), -4 * MIB as isize, "runs wait until it is read");
+        assert_eq!(held(&memory.free).bytes, -4 * MIB as isize, "runs wait until it is read");
         drop(long);
         assert!(kept(&memory, "bob", MIB).is_some());
     }

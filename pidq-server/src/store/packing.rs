@@ -1,16 +1,17 @@
 //! Packing and unpacking, never beyond a limit: a few bytes can stand for very many.
 
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 
 use bytes::Bytes;
 
+use super::Coding;
 use super::error::{Error, Result};
 
 /// As fast as it takes no thought to use, and most of what there is to gain.
 const LEVEL: i32 = 3;
 
 /// How bytes are packed.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Packing {
     /// Not at all.
     None,
@@ -18,6 +19,15 @@ pub enum Packing {
     Gzip,
     /// RFC 8878.
     Zstd,
+}
+
+impl From<Coding> for Packing {
+    fn from(coding: Coding) -> Packing {
+        match coding {
+            Coding::Identity => Packing::None,
+            Coding::Zstd => Packing::Zstd,
+        }
+    }
 }
 
 /// How far bytes may grow.
@@ -47,6 +57,17 @@ pub fn pack(bytes: &[u8]) -> Result<Vec<u8>> {
     let mut compressor = zstd::bulk::Compressor::new(LEVEL).map_err(failure)?;
     compressor.include_checksum(true).map_err(failure)?;
     compressor.compress(bytes).map_err(failure)
+}
+
+/// One member of gzip.
+///
+/// # Errors
+/// `storage-failure`, when memory is out.
+pub fn pack_gzip(bytes: &[u8]) -> Result<Vec<u8>> {
+    let failure = |error: io::Error| Error::StorageFailure(format!("packing failed: {error}"));
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    encoder.write_all(bytes).map_err(failure)?;
+    encoder.finish().map_err(failure)
 }
 
 /// The bytes that were packed.
@@ -94,8 +115,6 @@ fn malformed(error: io::Error) -> Error {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Write;
-
     use super::*;
 
     fn gzip(bytes: &[u8]) -> Bytes {
@@ -114,6 +133,8 @@ mod tests {
         assert_eq!(unpack_own(&packed[..packed.len() - 1], text.len()), None);
         assert_eq!(unpack(&packed.into(), Packing::Zstd, Growth::FOREIGN), Ok(text.clone()));
         assert_eq!(unpack(&gzip(&text), Packing::Gzip, Growth::FOREIGN), Ok(text.clone()));
+        let gzipped = pack_gzip(&text).expect("memory").into();
+        assert_eq!(unpack(&gzipped, Packing::Gzip, Growth::FOREIGN), Ok(text.clone()));
         assert_eq!(unpack(&text, Packing::None, Growth::FOREIGN), Ok(text));
     }
 

@@ -5,6 +5,7 @@
 
 mod asking;
 mod fleet;
+mod kept;
 mod listing;
 mod order;
 mod reading;

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::{Profile, ProviderSettings, TenantFrom, TokenFault};
+use crate::auth::recent::Readable;
 use crate::auth::{Caller, Moment, Subject};
 
 type Claims = Map<String, Value>;
@@ -40,8 +41,7 @@ pub(super) fn check(settings: &ProviderSettings, claims: &Claims, now: Moment) -
 }
 
 fn check_time(settings: &ProviderSettings, claims: &Claims, now: Moment) -> Result<(), TokenFault> {
-    let expires_at = time(claims, "exp")?.ok_or(TokenFault::Claim("exp"))?;
-    if expires_at <= (now - settings.clock_skew).0 {
+    if ends_at(settings, claims)? <= now {
         return Err(TokenFault::Expired);
     }
     let latest = (now + settings.clock_skew).0;
@@ -51,6 +51,12 @@ fn check_time(settings: &ProviderSettings, claims: &Claims, now: Moment) -> Resu
         }
     }
     Ok(())
+}
+
+/// When a token is too old, by our clock.
+pub(super) fn ends_at(settings: &ProviderSettings, claims: &Claims) -> Result<Moment, TokenFault> {
+    let expires_at = time(claims, "exp")?.ok_or(TokenFault::Claim("exp"))?;
+    Ok(Moment(expires_at) + settings.clock_skew)
 }
 
 fn check_profile(settings: &ProviderSettings, claims: &Claims) -> Result<(), TokenFault> {
@@ -96,6 +102,7 @@ pub(super) fn caller(settings: &ProviderSettings, claims: &Claims) -> Result<Cal
         is_admin: roles.iter().any(|role| map.admin_roles.iter().any(|admin| admin == role)),
         client_id: client.map(str::to_owned),
         name: known_as.to_owned(),
+        readable: Readable::default(),
     })
 }
 

@@ -1,0 +1,216 @@
+//! An answer in the form of the contract, the shortest way: one that is kept; else a run on this thread, if it is a short
+//! one; else a run on a thread for such work. Large answers are written while they are sent.
+//!
+//! A thread that serves connections runs a query only with little fuel, little memory and a small result. What needs
+//! more runs again elsewhere, with all that a query may have: runs give the same each time.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use pidq_core::error::Code;
+use pidq_core::{Cancel, Graph, Limits, Scratch, Value};
+use pidq_http::header::HeaderValue;
+use pidq_http::{Problem, Response, StatusCode};
+
+use crate::asker::Asker;
+use crate::graph::CHANGE_VERSION;
+use crate::graphs::{self, Queries};
+use crate::memory;
+use crate::problems::problem;
+use crate::question::{self, Asked, FUEL_USED, RESULT_KIND, no_room, refused};
+use crate::recipe::Recipe;
+use crate::rendering::{Failure, Media};
+use crate::results::{Effort, Headers, Ready, ResultKey};
+use crate::server::{Budget, Server};
+use crate::store::{Meta, aside};
+
+/// Bytes of a document that a query may be run on here, when nobody knows yet how long it takes.
+const SMALL: usize = 1 << 20;
+/// Bytes of a text that may be compiled here.
+const PLAIN: usize = 4 << 10;
+/// Steps that a run may take here: when nobody knows yet, and when it was short before.
+const FIRST_FUEL: u64 = 20_000;
+const FUEL: u64 = 500_000;
+/// Bytes of a result that may be found here, when nobody knows yet how many there are.
+const FIRST_OUTPUT: usize = 1 << 20;
+/// A run with little fuel is a short one, and one that did not take longer than this.
+const SHORT: Duration = Duration::from_micros(1500);
+/// An answer that is larger is copied elsewhere.
+const LARGE: usize = 1 << 20;
+/// An answer that is smaller is sent in one piece.
+const PIECE: usize = 16 << 10;
+
+/// A query on a graph, to be answered with the four members of the contract.
+pub(crate) struct Plain {
+    pub graph: Arc<Graph>,
+    pub meta: Arc<Meta>,
+    pub queries: Arc<Queries>,
+    pub asked: Asked,
+    pub budget: Budget,
+}
+
+/// What a run gave.
+struct Made {
+    recipe: Recipe,
+    headers: Headers,
+    took: Duration,
+}
+
+/// Answers a question that is not kept.
+pub(crate) async fn answer(
+    server: &Server,
+    asker: &Asker<'_>,
+    plain: Plain,
+    key: &ResultKey,
+) -> Result<Response, Problem> {
+    let effort = server.results.effort(key);
+    let budget = plain.budget;
+    let here = plain
+        .limits_here(effort)
+        .and_then(|limits| server.memory.run_now(limits.memory, |scratch| plain.try_here(scratch, limits)).flatten());
+    let (done, waited) = match here {
+        Some(done) => (done, Duration::ZERO),
+        None => plain.elsewhere(server, asker).await?,
+    };
+    let made = done.map_err(|failure| refused(failure, budget, Media::Json))?;
+    server.results.asked(key, made.effort());
+    // Who asks twice may ask again.
+    let keep = effort.is_some() && server.results.have_room_for(made.recipe.len());
+    let notes = [("fuel", made.headers.fuel), ("queue_ms", waited.as_millis() as u64)];
+    let response = made.respond(server, asker, keep.then_some(key)).await?;
+    Ok(notes.into_iter().fold(response, |response, (name, value)| response.note(name, value)))
+}
+
+impl Plain {
+    /// What it may cost on this thread; nothing when it has to run elsewhere.
+    fn limits_here(&self, effort: Option<Effort>) -> Option<Limits<'static>> {
+        let is_quickly_compiled =
+            self.asked.query.len() + self.asked.params().len() <= PLAIN && !graphs::has_patterns(&self.asked.query);
+        let (fuel, output) = match effort {
+            _ if !is_quickly_compiled => return None,
+            Some(Effort::Short) => (FUEL, usize::MAX),
+            None if self.graph.source().len() <= SMALL => (FIRST_FUEL, FIRST_OUTPUT),
+            Some(Effort::Long) | None => return None,
+        };
+        let Budget { fuel: most_fuel, memory, output: most_output, .. } = self.budget;
+        let (fuel, output) = (fuel.min(most_fuel), output.min(most_output));
+        Some(Limits { fuel, output, memory: memory.min(memory::SMALL), ..Limits::default() })
+    }
+
+    /// A run with little of everything; nothing when that was too little.
+    fn try_here(&self, scratch: &Scratch, limits: Limits<'_>) -> Option<Result<Made, Failure>> {
+        match self.run(scratch, limits) {
+            Err(Failure::Query(error)) if is_for_want(error.code()) => None,
+            done => Some(done),
+        }
+    }
+
+    /// The run on a thread for such work, within its time. Also tells how long it waited for the thread.
+    async fn elsewhere(self, server: &Server, asker: &Asker<'_>) -> Result<(Result<Made, Failure>, Duration), Problem> {
+        let (memory, cancel) = (server.memory.clone(), Arc::new(Cancel::default()));
+        let (budget, fired) = (self.budget, cancel.clone());
+        let job = move || {
+            memory.run(budget.memory, &fired, |scratch, memory| {
+                self.run(scratch, Budget { memory, ..budget }.limits(budget.output, &fired))
+            })
+        };
+        let done = question::within(&server.work, &asker.key, budget.time, cancel, job).await?;
+        Ok((done.value, done.queued))
+    }
+
+    fn run(&self, scratch: &Scratch, limits: Limits<'_>) -> Result<Made, Failure> {
+        let begun = Instant::now();
+        let query = self.asked.compiled(&self.queries)?;
+        let outcome = query.run(&self.graph, scratch, limits)?;
+        let mut recipe = Recipe::new(self.graph.clone(), self.head());
+        let kind = match outcome.value {
+            Value::Array(_) => "array",
+            Value::Undefined => "none",
+            _ => "value",
+        };
+        match kind {
+            "array" => recipe.add_result(&outcome)?,
+            "none" => recipe.add(b"[]"),
+            _ => {
+                recipe.add(b"[");
+                recipe.add_result(&outcome)?;
+                recipe.add(b"]");
+            }
+        }
+        recipe.add(b"}");
+        let headers = Headers::new(kind, outcome.fuel, &self.meta);
+        Ok(Made { recipe, headers, took: begun.elapsed() })
+    }
+
+    /// The contract's members before the result.
+    fn head(&self) -> Vec<u8> {
+        let mut head = Vec::with_capacity(256);
+        let members = [
+            (r#"{"query":"#, self.asked.query.as_str()),
+            (r#","schema_version":"#, &self.meta.schema_version),
+            (r#","change_version":"#, self.meta.version.as_str()),
+        ];
+        for (name, text) in members {
+            head.extend_from_slice(name.as_bytes());
+            // Writing a text into memory does not fail.
+            let _ = serde_json::to_writer(&mut head, text);
+        }
+        head.extend_from_slice(br#","result":"#);
+        head
+    }
+}
+
+/// Whether more fuel, more memory or more room might have helped.
+fn is_for_want(code: Code) -> bool {
+    matches!(code, Code::OutOfFuel | Code::OutOfMemory | Code::OutputTooLarge)
+}
+
+impl Made {
+    fn effort(&self) -> Effort {
+        let is_short = self.headers.fuel <= FIRST_FUEL || self.took <= SHORT;
+        if is_short { Effort::Short } else { Effort::Long }
+    }
+
+    /// The response; it is kept where a key says so.
+    async fn respond(self, server: &Server, asker: &Asker<'_>, keep: Option<&ResultKey>) -> Result<Response, Problem> {
+        let Made { recipe, headers, .. } = self;
+        if let Some(key) = keep {
+            // Once an answer: a thread that serves connections copies no megabytes.
+            let whole = match recipe.len() {
+                ..=LARGE => recipe.whole(),
+                _ => aside(move || Ok(recipe.whole())).await.map_err(problem)?,
+            };
+            let body = server.results.put(key, whole, headers.clone());
+            return Ok(headers.on(Response::ok("application/json", body)));
+        }
+        if recipe.len() <= PIECE {
+            return Ok(headers.on(Response::ok("application/json", recipe.whole())));
+        }
+        let room = server.memory.hold(&asker.key, recipe.size()).ok_or_else(no_room)?;
+        Ok(headers.on(Response::filled("application/json", recipe.served(&server.buffers, room))))
+    }
+}
+
+impl Ready {
+    /// The same answer again.
+    pub fn again(&self) -> Response {
+        let response = self.headers.on(Response::new(StatusCode::OK, "application/json", self.body.clone()));
+        response.note("fuel", self.headers.fuel).note("queue_ms", 0)
+    }
+}
+
+impl Headers {
+    fn new(kind: &'static str, fuel: u64, meta: &Meta) -> Headers {
+        // A served file may call its version what no header can carry.
+        Headers { kind, fuel, fuel_used: fuel.into(), version: HeaderValue::from_str(meta.version.as_str()).ok() }
+    }
+
+    fn on(&self, response: Response) -> Response {
+        let response =
+            response.with(RESULT_KIND, HeaderValue::from_static(self.kind)).with(FUEL_USED, self.fuel_used.clone());
+        match &self.version {
+            Some(version) => response.with(CHANGE_VERSION, version.clone()),
+            None => response,
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! A result by its places in the document, so that it is written while it is sent and never stands anywhere as a whole.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use pidq_core::{Graph, Outcome, Written};
+use pidq_http::Filling;
+
+use crate::buffers::{Buffers, FRAME};
+use crate::memory::Held;
+
+/// Texts of the document that are shorter are copied at once: a place takes as much.
+const SHORT: usize = 32;
+
+/// What is to be written: texts of the document, and texts that were made between them.
+pub(crate) struct Recipe {
+    graph: Arc<Graph>,
+    made: Vec<u8>,
+    steps: Vec<Step>,
+    len: usize,
+}
+
+/// What was made, up to a place in it, and then a part of the document.
+#[derive(Clone, Copy)]
+struct Step {
+    made_to: usize,
+    from: usize,
+    to: usize,
+}
+
+impl Recipe {
+    /// One that begins with a text.
+    pub fn new(graph: Arc<Graph>, head: Vec<u8>) -> Recipe {
+        Recipe { graph, len: head.len(), made: head, steps: Vec::new() }
+    }
+
+    /// Adds a text.
+    pub fn add(&mut self, text: &[u8]) {
+        self.len += text.len();
+        self.made.extend_from_slice(text);
+    }
+
+    /// Adds a result as JSON.
+    pub fn add_result(&mut self, outcome: &Outcome<'_>) -> pidq_core::Result<()> {
+        let graph = self.graph.clone();
+        outcome.write_parts(&graph, &mut |written| match written {
+            Written::Source(place) if place.len() < SHORT => self.add(graph.source()[place].as_bytes()),
+            Written::Source(place) => {
+                self.len += place.len();
+                self.steps.push(Step { made_to: self.made.len(), from: place.start, to: place.end });
+            }
+            Written::Text(text) => self.add(text.as_bytes()),
+        })
+    }
+
+    /// Bytes of all of it.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Bytes that it takes itself, beside the document.
+    pub fn size(&self) -> usize {
+        self.made.capacity() + self.steps.capacity() * size_of::<Step>()
+    }
+
+    /// All of it at once.
+    pub fn whole(self) -> Bytes {
+        let mut bytes = Vec::with_capacity(self.len);
+        let mut cook = Cook { place: Place::default(), recipe: self };
+        cook.write(&mut bytes, usize::MAX);
+        bytes.into()
+    }
+
+    /// All of it, buffer by buffer, in memory that was made room for.
+    pub fn served(self, buffers: &Arc<Buffers>, room: Held) -> Served {
+        let left = self.len;
+        Served { cook: Cook { recipe: self, place: Place::default() }, left, buffers: buffers.clone(), _room: room }
+    }
+}
+
+/// How far a recipe was followed.
+#[derive(Default)]
+struct Place {
+    step: usize,
+    made: usize,
+    /// Bytes of the document that were written of this step.
+    source: usize,
+}
+
+struct Cook {
+    recipe: Recipe,
+    place: Place,
+}
+
+impl Cook {
+    /// Writes what comes next, until there are so many bytes.
+    fn write(&mut self, into: &mut Vec<u8>, until: usize) {
+        let Cook { recipe, place } = self;
+        let (made, source) = (&recipe.made[..], recipe.graph.source().as_bytes());
+        while into.len() < until {
+            let step = recipe.steps.get(place.step).copied();
+            let made_to = step.map_or(made.len(), |step| step.made_to);
+            place.made += append(into, until, &made[place.made..made_to]);
+            let Some(step) = step else { return };
+            if place.made < made_to {
+                return;
+            }
+            place.source += append(into, until, &source[step.from + place.source..step.to]);
+            if step.from + place.source < step.to {
+                return;
+            }
+            place.step += 1;
+            place.source = 0;
+        }
+    }
+}
+
+/// Adds as much of a text as there is room for, and tells how much that was.
+fn append(into: &mut Vec<u8>, until: usize, text: &[u8]) -> usize {
+    let fits = text.len().min(until - into.len());
+    into.extend_from_slice(&text[..fits]);
+    fits
+}
+
+/// A recipe that is followed as its reader takes the answer.
+pub(crate) struct Served {
+    cook: Cook,
+    left: usize,
+    buffers: Arc<Buffers>,
+    _room: Held,
+}
+
+impl Filling for Served {
+    fn left(&self) -> u64 {
+        self.left as u64
+    }
+
+    fn next(&mut self) -> Bytes {
+        let bytes = self.buffers.fill(|into| self.cook.write(into, FRAME));
+        self.left -= bytes.len();
+        bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pidq_core::{Limits, Query, Scratch};
+
+    use super::*;
+    use crate::memory::Memory;
+
+    /// A document of which every other node is kept, too large for one buffer.
+    fn recipe(text: &str) -> (Recipe, Vec<u8>) {
+        let node = |n: usize| format!(r#"{{"id": "N-{n}", "kind": {}, "text": "{}"}}"#, n % 2, "x".repeat(n % 97));
+        let nodes: Vec<String> = (0..3000).map(node).collect();
+        let graph = Arc::new(Graph::from_json(format!("[{}]", nodes.join(", "))).expect("a document"));
+        let (query, scratch) = (Query::parse(text).expect(text), Scratch::new());
+        let outcome = query.run(&graph, &scratch, Limits::default()).expect(text);
+        let mut expected = b"head ".to_vec();
+        outcome.write_json(&mut expected).expect(text);
+        expected.extend(b" tail");
+        let mut recipe = Recipe::new(graph.clone(), b"head ".to_vec());
+        recipe.add_result(&outcome).expect(text);
+        recipe.add(b" tail");
+        assert_eq!(recipe.len(), expected.len(), "{text}");
+        (recipe, expected)
+    }
+
+    const QUERIES: [&str; 5] = ["get()", "filter(.kind == 1)", "map(.id)", "pick(.id, .text)", "size()"];
+
+    #[test]
+    fn a_recipe_gives_the_result() {
+        for text in QUERIES {
+            let (recipe, expected) = recipe(text);
+            assert_eq!(recipe.whole(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_recipe_gives_the_result_buffer_by_buffer() {
+        for text in QUERIES {
+            let (recipe, expected) = recipe(text);
+            let memory = Arc::new(Memory::new(1 << 20));
+            let room = memory.hold(&"ann".into(), recipe.size()).expect("room");
+            let mut served = recipe.served(&Arc::new(Buffers::default()), room);
+            let mut found = Vec::new();
+            while served.left() > 0 {
+                let bytes = served.next();
+                assert!(bytes.len() == FRAME || served.left() == 0, "{text}");
+                found.extend(bytes);
+            }
+            assert!(found == expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_passed_through_is_not_copied() {
+        let (recipe, expected) = recipe("filter(.kind == 1)");
+        assert!(expected.len() > 100_000);
+        assert!(recipe.made.len() < 5_000, "{}", recipe.made.len());
+    }
+}

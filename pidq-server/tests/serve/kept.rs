@@ -1,0 +1,157 @@
+//! Answers by every way there is: kept, found where they were asked for, found elsewhere. Nobody can tell them apart.
+
+use std::io::Read;
+
+use pidq_http::auth::Moment;
+use serde_json::{Value, json};
+
+use crate::service::{Answer, DRAWING, Service, drawing};
+
+/// A drawing of so many nodes, some hundred bytes each, half of them valves.
+fn plant(count: usize) -> String {
+    let node = |n: usize| {
+        let class = if n.is_multiple_of(2) { "valve" } else { "pump" };
+        json!({"id": format!("N-{n}"), "class": class, "note": "x".repeat(100 + n % 50), "n": n})
+    };
+    json!({"pid_graph": {"nodes": (0..count).map(node).collect::<Vec<_>>(), "edges": []}}).to_string()
+}
+
+fn seen(answer: &Answer) -> (u16, String, [&str; 5]) {
+    let names = ["x-result-kind", "x-fuel-used", "x-change-version", "content-type", "cache-control"];
+    (answer.status, answer.text(), names.map(|name| answer.header(name)))
+}
+
+/// Some queries: few and many bytes, passed through and made, cheap and dear, one that fails.
+const QUERIES: &[&str] = &[
+    ".pid_graph.nodes | size()",
+    r#".pid_graph.nodes | filter(.class == "valve")"#,
+    ".pid_graph.nodes | pick(.id, .n)",
+    ".pid_graph.nodes | sort(.n, \"desc\") | map(.n) | limit(3)",
+    ".pid_graph",
+    ".nothing",
+    r#".pid_graph.nodes | map(.id | regex("7$")) | sum()"#,
+    ".pid_graph.nodes | map(.n * .n) | reverse() | map(get() + 1) | sort() | uniq() | size()",
+    ".pid_graph.nodes | sum(",
+];
+
+#[tokio::test]
+async fn an_answer_is_the_same_however_often_it_is_asked_for_and_wherever_it_is_found() {
+    for count in [3, 2_000, 9_000] {
+        let (usual, plain) = (Service::start().await, Service::with(&[("PIDQ_RESULT_CACHE", "0")]).await);
+        let (desk, other) = (usual.client("desk").await, plain.client("desk").await);
+        desk.put("/graph/J-1", &plant(count)).await.is(201);
+        other.put("/graph/J-1", &plant(count)).await.is(201);
+        for query in QUERIES {
+            // With warnings asked for, a run is always on a thread for queries, and its answer is never kept.
+            let explained = desk.post("/graph/J-1", json!({"query": query, "explain": true})).await;
+            let first = desk.ask("J-1", query).await;
+            assert_eq!(first.status, explained.status, "{query}");
+            if first.status == 200 {
+                assert_eq!(explained.json()["result"], first.json()["result"], "{count} {query}");
+            }
+            for _ in 0..3 {
+                assert_eq!(seen(&first), seen(&desk.ask("J-1", query).await), "{count} {query}");
+                assert_eq!(seen(&first), seen(&other.ask("J-1", query).await), "{count} {query}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_was_kept_is_none_of_the_next_version() {
+    let service = Service::start().await;
+    let desk = service.client("desk").await;
+    let ids = ".pid_graph.nodes | map(.id)";
+    for (status, node) in [(201, "A"), (200, "B"), (200, "C")] {
+        desk.put("/graph/J-1", &drawing(node)).await.is(status);
+        for _ in 0..4 {
+            assert_eq!(desk.ask("J-1", ids).await.result(), json!([node]));
+        }
+    }
+    let body = json!({"query": ids}).to_string();
+    for _ in 0..3 {
+        let old =
+            desk.send("POST", "/graph/J-1", &["content-type: application/json", "x-change-version: 1"], body.clone());
+        assert_eq!(old.await.result(), json!(["A"]));
+    }
+    desk.delete("/graph/J-1").await.is(204);
+    desk.ask("J-1", ids).await.refuses(404, "graph-not-found");
+}
+
+#[tokio::test]
+async fn an_answer_that_was_kept_is_for_nobody_who_may_not_ask() {
+    let service = Service::start().await;
+    let (desk, viewer, rival) =
+        (service.client("desk").await, service.client("viewer").await, service.client("rival").await);
+    desk.put("/graph/J-1", DRAWING).await.is(201);
+    for _ in 0..3 {
+        assert_eq!(viewer.ask("J-1", ".pid_graph.nodes | size()").await.result(), json!([3]));
+    }
+    rival.ask("J-1", ".pid_graph.nodes | size()").await.refuses(404, "graph-not-found");
+    service.client("pen").await.ask("J-1", ".pid_graph.nodes | size()").await.refuses(403, "insufficient-scope");
+    service.stranger().ask("J-1", ".pid_graph.nodes | size()").await.refuses(401, "unauthenticated");
+}
+
+#[tokio::test]
+async fn other_parameters_and_other_forms_are_other_questions() {
+    let service = Service::start().await;
+    let desk = service.client("desk").await;
+    desk.put("/graph/J-1", &plant(10)).await.is(201);
+    for _ in 0..3 {
+        for n in [3, 7] {
+            let asked = json!({"query": ".pid_graph.nodes | filter(.n == $n) | map(.n)", "params": {"n": n}});
+            assert_eq!(desk.post("/graph/J-1", asked).await.result(), json!([n]));
+        }
+        let lines =
+            desk.post("/graph/J-1?format=ndjson", json!({"query": ".pid_graph.nodes | map(.n) | limit(2)"})).await;
+        assert_eq!(lines.is(200).text(), "0\n1\n");
+    }
+}
+
+#[tokio::test]
+async fn a_token_that_was_revoked_gets_no_kept_answer() {
+    let service = Service::start().await;
+    let (desk, viewer) = (service.client("desk").await, service.client("viewer").await);
+    desk.put("/graph/J-1", DRAWING).await.is(201);
+    for _ in 0..3 {
+        viewer.ask("J-1", "size()").await.is(200);
+    }
+    let token = viewer.token.clone().expect("a token");
+    let form = format!("token={token}&client_id=viewer&client_secret={}", crate::service::SECRET);
+    service.stranger().form("/o/revoke_token/", &form).await.is(200);
+    viewer.ask("J-1", "size()").await.refuses(401, "invalid-token");
+}
+
+/// The service and whoever looks after its accounts are two processes on one database.
+#[tokio::test]
+async fn a_service_that_believes_nothing_shuts_out_at_once_whom_another_process_does() {
+    let service = Service::with(&[("PIDQ_TOKEN_CACHE", "0s")]).await;
+    let desk = service.client("desk").await;
+    desk.get("/graph").await.is(200);
+    service.identities.disable_client("desk", Moment::now()).await.expect("disabled");
+    desk.get("/graph").await.refuses(401, "invalid-token");
+}
+
+#[tokio::test]
+async fn a_graph_in_gzip_is_the_graph() {
+    let service = Service::start().await;
+    let desk = service.client("desk").await;
+    desk.put("/graph/J-1", &plant(100)).await.is(201);
+    let plain = desk.send("GET", "/graph/J-1", &["accept-encoding: identity"], "").await.is(200);
+    for _ in 0..3 {
+        let packed = desk.send("GET", "/graph/J-1", &["accept-encoding: gzip"], "").await.is(200);
+        assert_eq!(packed.header("content-encoding"), "gzip");
+        assert_eq!(packed.header("etag"), format!("{}-gzip\"", plain.header("etag").trim_end_matches('"')));
+        let mut unpacked = Vec::new();
+        flate2::read::GzDecoder::new(&packed.body[..]).read_to_end(&mut unpacked).expect("gzip");
+        assert!(unpacked == plain.body);
+        assert!(packed.body.len() < plain.body.len() / 2);
+    }
+    let known = format!("if-none-match: {}", plain.header("etag"));
+    desk.send("GET", "/graph/J-1", &["accept-encoding: gzip", &known], "").await.is(304);
+    desk.put("/graph/J-2", &drawing("A")).await.is(201);
+    let small = desk.send("GET", "/graph/J-2", &["accept-encoding: gzip"], "").await.is(200);
+    assert_eq!(small.header("content-encoding"), "");
+    let small: Value = small.json();
+    assert_eq!(small["pid_graph"]["nodes"], json!([{"id": "A"}]));
+}
