@@ -59,12 +59,22 @@ def pidq_shared(drawing):
     return lambda name: queries[name](graph, shared=True)
 
 
-def pidq_columns(drawing):
+def pidq_arrow(drawing):
     import pyarrow
 
+    ask = pidq_results(drawing)
+    return lambda name: pyarrow.table(ask(name))
+
+
+def pidq_frame(drawing):
+    ask = pidq_results(drawing)
+    return lambda name: ask(name).to_polars()
+
+
+def pidq_results(drawing):
     graph = pidq.Graph.from_json(drawing)
     queries = {name: pidq.Query(text) for name, text in COLUMNS.items()}
-    return lambda name: pyarrow.table(queries[name].run(graph))
+    return lambda name: queries[name].run(graph)
 
 
 def pidq_json(drawing):
@@ -130,6 +140,11 @@ def polars(drawing):
     return lambda name: work[name]()
 
 
+def polars_arrow(drawing):
+    ask = polars(drawing)
+    return lambda name: ask(name).to_arrow()
+
+
 def duckdb(drawing):
     database = peers.DuckDb(json.loads(drawing)).database
     components = "from nodes where node_type = 'pid_component'"
@@ -152,7 +167,8 @@ def fetched(answer):
 
 CONTESTS = {
     "as Python objects": [pidq_shared, pidq_objects, jsonquerylang, jq],
-    "as columns": [pidq_columns, polars, duckdb],
+    "as Arrow tables": [pidq_arrow, polars_arrow, duckdb],
+    "as frames of Polars": [pidq_frame, polars],
     "as JSON bytes": [rust, pidq_json],
 }
 

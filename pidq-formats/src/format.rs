@@ -157,8 +157,8 @@ impl Format {
     pub fn sniff(bytes: &[u8]) -> Option<&'static Format> {
         let head = head(bytes);
         let name = match head.trim_start() {
-            text if text.contains("<PlantModel") => "proteus",
-            text if text.contains("<graphml") => "graphml",
+            text if opens(text, "PlantModel") => "proteus",
+            text if opens(text, "graphml") => "graphml",
             text if text.starts_with(['{', '[']) => "node-link",
             _ => return None,
         };
@@ -197,6 +197,12 @@ fn count(files: &[&str]) -> String {
     if files.len() == 1 { "one file".into() } else { format!("{} files", files.len()) }
 }
 
+/// Whether an element of this name begins in a text, with any prefix.
+fn opens(text: &str, name: &str) -> bool {
+    let tags = text.split('<').skip(1).filter_map(|tag| tag.split([' ', '\t', '\r', '\n', '>', '/']).next());
+    tags.map(|tag| tag.rsplit(':').next().unwrap_or(tag)).any(|local| local == name)
+}
+
 /// The beginning of a file as text, as well as it can be told.
 fn head(bytes: &[u8]) -> String {
     let bytes = &bytes[..bytes.len().min(4096)];
@@ -231,6 +237,9 @@ mod tests {
     fn a_file_is_known_by_its_beginning() {
         let sniffed = |bytes: &[u8]| Format::sniff(bytes).map(|format| format.name);
         assert_eq!(sniffed(b"<?xml version='1.0'?>\n<PlantModel xmlns='x'>"), Some("proteus"));
+        assert_eq!(sniffed(b"<p:PlantModel\nxmlns:p='x'>"), Some("proteus"));
+        assert_eq!(sniffed(b"<g:graphml xmlns:g='x'/>"), Some("graphml"));
+        assert_eq!(sniffed(b"<PlantModels>"), None);
         let utf_16: Vec<u8> = "\u{FEFF}<PlantModel/>".encode_utf16().flat_map(u16::to_le_bytes).collect();
         assert_eq!(sniffed(&utf_16), Some("proteus"));
         assert_eq!(sniffed(b"id,tag"), None);
