@@ -224,8 +224,8 @@ def test_many_graphs_are_asked_at_once(client):
     assert [(row["job_id"], row["result"]) for row in rows] == [(f"fleet-{n}", [n]) for n in range(5)]
     rows = list(client.query_all(f"{NODES} | filter(.id == $id)", ids=["fleet-3", "gone"], id="N2"))
     assert rows[0]["result"] == [{"id": "N2"}] and "result" not in rows[1] and rows[1]["error"]
-    rows = list(client.query_all("fliter(1)", prefix="fleet-"))
-    assert [row["error"]["help"] for row in rows] == ["did you mean `filter`?"] * 5
+    error = refused(lambda: list(client.query_all("fliter(1)", prefix="fleet-")))
+    assert (error.status, error.hint) == (422, "did you mean `filter`?")
     assert len(list(client.jobs("fleet-"))) == 5
     # Whoever stops early leaves no connection behind.
     assert next(iter(client.query_all("1", prefix="fleet-")))["job_id"] == "fleet-0"
@@ -239,8 +239,12 @@ def test_a_service_that_starts_anew_is_asked_on(tmp_path):
         service.start()
         assert client.query("job-1", f"{NODES} | size()") == 2
         service.run("users", "disable", "ada@plant.example")
-        error = refused(lambda: client.query("job-1", "1"))
-        assert error.status in (400, 401)
+        # Another process took the token back: the service believes in it for a second at most.
+        until = time.monotonic() + 10
+        with pytest.raises(pidq.HttpError) as caught:
+            while time.monotonic() < until:
+                client.query("job-1", "1")
+        assert caught.value.status in (400, 401)
 
 
 def test_async_programs_ask_the_same(service, client):

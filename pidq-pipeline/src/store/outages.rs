@@ -14,7 +14,6 @@ pub struct Outage {
 }
 
 const NOTE: &str = "insert into outages (model, since, detail) values ($1, $2, $3) on conflict (model) do update set detail = excluded.detail";
-const IS_OUT: &str = "select 1 from outages where model = $1";
 const OUT: &str = "select o.model, coalesce(min(p.embedding_dimensions), 0) from outages o
   left join pipelines p on p.embedding_model = o.model group by o.model order by o.model";
 const FORGET: &str = "delete from outages where model = $1";
@@ -29,14 +28,6 @@ impl Store {
     pub async fn note_outage(&self, model: &str, detail: &str) -> Result<()> {
         self.database.execute(NOTE, &[model.into(), Moment::now().0.into(), detail.into()]).await?;
         Ok(())
-    }
-
-    /// Whether a model is noted as one that does not answer.
-    ///
-    /// # Errors
-    /// If the database does not answer.
-    pub async fn is_out(&self, model: &str) -> Result<bool> {
-        Ok(self.database.row::<(i32,)>(IS_OUT, &[model.into()]).await?.is_some())
     }
 
     /// The models that do not answer.

@@ -160,14 +160,6 @@ impl Store {
         Ok(row.and_then(|row| u64::try_from(row.0).ok()).unwrap_or(0))
     }
 
-    /// How many documents of some labels a pipeline has.
-    ///
-    /// # Errors
-    /// If the database does not answer.
-    pub async fn counts(&self, pipeline: &str, labels: &[String]) -> Result<Counts> {
-        Ok(self.counts_between(pipeline, pipeline).await?.of(pipeline, labels))
-    }
-
     /// How many documents the pipelines of a page have, which are those between two ids.
     ///
     /// # Errors
