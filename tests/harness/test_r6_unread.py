@@ -1,4 +1,4 @@
-"""R6: long results whose readers take nothing: they count in the memory of the queries, and leave room for others."""
+"""R6: long results whose readers take nothing: they are written as they are taken, and leave room for others."""
 
 import contextlib
 import json
@@ -11,46 +11,50 @@ POOL = 256
 # Those who ask, and how many results each leaves lying.
 WHO = ("pidq", "robot", "reader")
 EACH = 12
-# Twelve megabytes: more than what the kernel takes over for a reader who sleeps.
+# Twelve megabytes, more than what the kernel takes over for a reader who sleeps: texts of the document, which stay where
+# they are until somebody takes them. Texts that are made have to be kept: they count, as a test of the service shows.
 LONG_QUERY = json.dumps({"query": "[" + ", ".join([".pid_graph.nodes"] * 9) + "]"})
 
 
-def unread(service, token):
+def unread(service, token, query):
     """Asks, and reads nothing beyond the status."""
     line = socket.socket()
     line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     line.connect(("127.0.0.1", service.port))
     line.settimeout(60)
-    head = f"POST /graph/large HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\nContent-Type: application/json\r\nContent-Length: {len(LONG_QUERY)}\r\n\r\n"
-    line.sendall((head + LONG_QUERY).encode())
+    head = f"POST /graph/large HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\nContent-Type: application/json\r\nContent-Length: {len(query)}\r\n\r\n"
+    line.sendall((head + query).encode())
     return line, int(line.recv(12)[9:12])
 
 
-def test_results_that_nobody_reads():
-    with Service(PIDQ_QUERY_POOL=f"{POOL}MiB", PIDQ_MAX_REQUESTS_PER_PRINCIPAL="1000") as service, contextlib.ExitStack() as lines:
-        session = service.session()
-        assert service.put(session, "large", drawing(20_000)).status_code == 201
-        length = len(session.post(service.url + "/graph/large", data=LONG_QUERY, headers={"Content-Type": "application/json"}).content)
-        before = service.rss()[0]
-        seen, lengths = [], 0
+def ask(service, session, query):
+    return session.post(service.url + "/graph/large", data=query, headers={"Content-Type": "application/json"})
+
+
+def left_lying(service, session, query):
+    """What becomes of results that everybody leaves lying: the statuses, bytes that were promised, and what the service took."""
+    length, before = len(ask(service, session, query).content), service.rss()[0]
+    with contextlib.ExitStack() as lines:
+        seen = []
         for client in WHO:
             token = service.token(client)
             for _ in range(EACH):
-                line, status = unread(service, token)
+                line, status = unread(service, token, query)
                 lines.callback(line.close)
                 seen.append(status)
-                lengths += length if status == 200 else 0
-        growth = (service.rss()[0] - before) >> 20
-        short = session.post(service.url + "/graph/large", json={"query": ".pid_graph.nodes | size()"})
-        lines.close()
-        patience = time.monotonic() + 30
-        again = 503
-        while again == 503 and time.monotonic() < patience:
-            again = session.post(service.url + "/graph/large", data=LONG_QUERY, headers={"Content-Type": "application/json"}).status_code
-        held = lengths >> 20
-        figures = {"asked_mib": length * len(seen) >> 20, "held_mib": held, "growth_mib": growth, "refused": seen.count(503)}
-        passed = (
-            set(seen) == {200, 503} and all(200 in seen[EACH * n : EACH * (n + 1)] for n in range(len(WHO)))
-            and held <= POOL // 2 and growth <= POOL and short.status_code == 200 and again == 200
-        )
-        goal("R6-unread", figures, f"held:{POOL // 2},growth:{POOL}", passed)
+        growth = service.rss()[0] - before
+        short = session.post(service.url + "/graph/large", json={"query": ".pid_graph.nodes | size()"}).status_code
+    patience = time.monotonic() + 30
+    again = 503
+    while again == 503 and time.monotonic() < patience:
+        again = ask(service, session, query).status_code
+    figures = {"asked_mib": length * len(seen) >> 20, "growth_mib": growth >> 20, "refused": seen.count(503)}
+    return seen, figures, short == again == 200
+
+
+def test_results_that_are_in_the_document():
+    with Service(PIDQ_QUERY_POOL=f"{POOL}MiB", PIDQ_MAX_REQUESTS_PER_PRINCIPAL="1000", PIDQ_RESULT_CACHE="0") as service:
+        session = service.session()
+        assert service.put(session, "large", drawing(20_000)).status_code == 201
+        seen, figures, goes_on = left_lying(service, session, LONG_QUERY)
+        goal("R6-unread", figures, f"growth:{POOL // 8}", set(seen) == {200} and figures["growth_mib"] <= POOL // 8 and goes_on)
