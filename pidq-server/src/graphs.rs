@@ -12,7 +12,7 @@ use bytes::Bytes;
 use pidq_core::limits::{MAX_PATTERNS, MAX_REGEX};
 use pidq_core::{Graph, Profile, Query};
 use tokio::runtime::Handle;
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedMutexGuard, Semaphore};
 
 use crate::store::packing::{self, Packing};
 use crate::store::{Coding, Error, JobId, Meta, Result, Store, StoredGraph, Tenant, Version, Which, aside, held};
@@ -135,11 +135,19 @@ pub struct Copies {
     kept: Cache<CopyKey, Bytes, Error>,
     /// What is on its way to somebody.
     sent: Mutex<HashMap<CopyKey, Weak<Bytes>>>,
-    /// One at a time packs: of many who want the same, the others find it.
+    /// What is being brought just now: of many who want the same, one brings it and the others find it.
+    brought: Mutex<HashMap<CopyKey, Weak<tokio::sync::Mutex<()>>>>,
+    /// One at a time packs.
     packer: Semaphore,
 }
 
 type CopyKey = (GraphKey, Packing);
+
+/// Bytes that others have, or the turn to bring them.
+enum Copy {
+    Here(Bytes),
+    Yours(OwnedMutexGuard<()>),
+}
 
 /// Bytes with an owner that others may ask for.
 struct Shared(Arc<Bytes>);
@@ -153,7 +161,12 @@ impl AsRef<[u8]> for Shared {
 impl Copies {
     /// Keeps so many bytes of what nobody is reading.
     pub fn new(bytes: usize) -> Copies {
-        Copies { kept: Cache::new(bytes, usize::MAX), sent: Mutex::new(HashMap::new()), packer: Semaphore::new(1) }
+        Copies {
+            kept: Cache::new(bytes, usize::MAX),
+            sent: Mutex::default(),
+            brought: Mutex::default(),
+            packer: Semaphore::new(1),
+        }
     }
 
     /// The bytes of a version, read from the store if nobody has them.
@@ -168,9 +181,10 @@ impl Copies {
         coding: Coding,
     ) -> Result<StoredGraph> {
         let key = (GraphKey::new(tenant, meta), coding.into());
-        if let Some(bytes) = self.find(&key) {
-            return Ok(StoredGraph { meta: meta.clone(), bytes, coding });
-        }
+        let _turn = match self.find(&key).await {
+            Copy::Here(bytes) => return Ok(StoredGraph { meta: meta.clone(), bytes, coding }),
+            Copy::Yours(turn) => turn,
+        };
         let stored = store.get(tenant, &meta.job, &Which::Version(meta.version.clone()), coding).await?;
         // A served file may have changed since, and not every store packs.
         let key = (GraphKey::new(tenant, &stored.meta), stored.coding.into());
@@ -188,22 +202,36 @@ impl Copies {
         meta: &Arc<Meta>,
     ) -> Result<(Arc<Meta>, Bytes)> {
         let key = (GraphKey::new(tenant, meta), Packing::Gzip);
-        if let Some(bytes) = self.find(&key) {
-            return Ok((meta.clone(), bytes));
-        }
-        let _turn = self.packer.acquire().await;
-        if let Some(bytes) = self.find(&key) {
-            return Ok((meta.clone(), bytes));
-        }
+        let _turn = match self.find(&key).await {
+            Copy::Here(bytes) => return Ok((meta.clone(), bytes)),
+            Copy::Yours(turn) => turn,
+        };
+        let _one_of_few = self.packer.acquire().await;
         let stored = store.get(tenant, &meta.job, &Which::Version(meta.version.clone()), Coding::Identity).await?;
         let key = (GraphKey::new(tenant, &stored.meta), Packing::Gzip);
         let packed = aside(move || packing::pack_gzip(&stored.bytes)).await?;
         Ok((stored.meta, self.share(key, packed.into())))
     }
 
-    fn find(&self, key: &CopyKey) -> Option<Bytes> {
+    async fn find(&self, key: &CopyKey) -> Copy {
+        if let Some(bytes) = self.held(key) {
+            return Copy::Here(bytes);
+        }
+        let turn = self.turn(key).lock_owned().await;
+        self.held(key).map_or(Copy::Yours(turn), Copy::Here)
+    }
+
+    fn held(&self, key: &CopyKey) -> Option<Bytes> {
         let sent = || held(&self.sent).get(key).and_then(Weak::upgrade);
         self.kept.get(key).or_else(sent).map(|bytes| Bytes::from_owner(Shared(bytes)))
+    }
+
+    fn turn(&self, key: &CopyKey) -> Arc<tokio::sync::Mutex<()>> {
+        let mut brought = held(&self.brought);
+        brought.retain(|_, turn| turn.strong_count() > 0);
+        let turn = brought.get(key).and_then(Weak::upgrade).unwrap_or_default();
+        brought.insert(key.clone(), Arc::downgrade(&turn));
+        turn
     }
 
     /// The same bytes, or those that somebody has brought in the meantime.

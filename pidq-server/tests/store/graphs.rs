@@ -5,11 +5,12 @@ use std::sync::{Arc, Barrier};
 use std::thread;
 
 use pidq_core::{Profile, Query};
-use pidq_server::graphs::{self, GraphKey, Graphs, Queries};
+use pidq_server::graphs::{self, Copies, GraphKey, Graphs, Queries};
 use pidq_server::store::dir::Dir;
-use pidq_server::store::{Error, Meta, Options, Precondition, Store, Timestamp, Version, Which};
+use pidq_server::store::{Coding, Error, Meta, Options, Precondition, Store, Timestamp, Version, Which};
 
 use crate::setting::{Place, draft, drawing, job, tenant, wait};
+use crate::sim::Sim;
 
 fn key(of: &str, number: u64) -> GraphKey {
     let meta = Meta {
@@ -130,4 +131,37 @@ fn the_newest_version_is_opened_and_kept() {
     assert!(second.source().contains("P-2") && graphs.held().count == 2);
     let (_, again) = open(Which::Version(Version::number(1))).expect("a graph");
     assert!(Arc::ptr_eq(&first, &again));
+}
+
+#[test]
+fn a_version_is_read_once_for_all_who_send_it_at_once() {
+    let sim = Sim::new();
+    let dir = Dir::open_on(Arc::new(sim.clone()), "/data".as_ref(), Options::default()).expect("opens");
+    let (store, tenant, job): (Arc<dyn Store>, _, _) = (Arc::new(dir), tenant("t"), job("J-1"));
+    let made = wait(store.commit(&tenant, &job, draft(&job, drawing(1)), &Precondition::None)).expect("a commit");
+    let calls_of = |readers: usize, in_gzip: bool| {
+        let (copies, before) = (Arc::new(Copies::new(0)), sim.calls());
+        let read = |_| {
+            let (copies, store, tenant, meta) = (copies.clone(), store.clone(), tenant.clone(), made.meta.clone());
+            async move {
+                if in_gzip {
+                    return copies.in_gzip(&store, &tenant, &meta).await.expect("a graph").1;
+                }
+                copies.of_version(&store, &tenant, &meta, Coding::Identity).await.expect("a graph").bytes
+            }
+        };
+        let all: Vec<_> = wait(async {
+            let started: Vec<_> = (0..readers).map(|reader| tokio::spawn(read(reader))).collect();
+            let mut all = Vec::new();
+            for reader in started {
+                all.push(reader.await.expect("no crash"));
+            }
+            all
+        });
+        assert!(all.iter().all(|bytes| bytes == &all[0]));
+        sim.calls() - before
+    };
+    for in_gzip in [false, true] {
+        assert_eq!(calls_of(32, in_gzip), calls_of(1, in_gzip), "gzip: {in_gzip}");
+    }
 }
