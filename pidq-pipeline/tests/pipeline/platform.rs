@@ -152,13 +152,17 @@ impl World {
     }
 }
 
-/// Whether a text is anywhere in the files of a folder.
+/// Whether a text is anywhere in the files of a folder. A database that is closed just now takes its log away.
 pub fn is_stored(folder: &Path, text: &str) -> bool {
     std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).any(|path| {
         if path.is_dir() {
             return is_stored(&path, text);
         }
-        std::fs::read(&path).unwrap().windows(text.len()).any(|window| window == text.as_bytes())
+        match std::fs::read(&path) {
+            Ok(bytes) => bytes.windows(text.len()).any(|window| window == text.as_bytes()),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => false,
+            Err(error) => panic!("{}: {error}", path.display()),
+        }
     })
 }
 
