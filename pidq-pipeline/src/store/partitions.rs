@@ -1,5 +1,7 @@
 //! What queries find under a label: its documents, their chunks, and a count by which a change is seen.
 
+use std::mem::take;
+
 use pidq_http::database::{DatabaseError, Transaction};
 use serde_json::{Map, Value};
 
@@ -65,22 +67,6 @@ type Row = (
     String,
     Option<Vec<u8>>,
     Option<String>,
-);
-
-/// The same with document and revision.
-type PlacedRow = (
-    String,
-    i64,
-    Option<i64>,
-    Option<i64>,
-    Option<i64>,
-    Option<i64>,
-    Option<i64>,
-    String,
-    String,
-    String,
-    Option<Vec<u8>>,
-    Option<String>,
     String,
     i64,
 );
@@ -105,26 +91,20 @@ macro_rules! searchable {
 const SEARCHABLE: &str = searchable!("");
 const ONE_SEARCHABLE: &str = searchable!(" and d.id = $3");
 macro_rules! chunks {
-    ($more:literal, $where:literal, $order:literal) => {
+    ($where:literal, $order:literal) => {
         concat!(
             "select id, number, starts, ends, first_byte, last_byte, page, headings, content, tags, vector, \
-             gap",
-            $more,
-            " from chunks where ",
+             gap, document_id, revision from chunks where ",
             $where,
             " order by ",
             $order
         )
     };
 }
-const CHUNKS: &str = chunks!("", "document_id = $1 and revision = $2 and generation = $3", "number");
+const CHUNKS: &str = chunks!("document_id = $1 and revision = $2 and generation = $3", "number");
 const SOME_CHUNKS: &str =
-    chunks!("", "document_id = $1 and revision = $2 and generation = $3 and number > $4 and number <= $5", "number");
-const ALL_CHUNKS: &str = chunks!(
-    ", document_id, revision",
-    "pipeline_id = $1 and generation = $2 and classification = $3",
-    "document_id, number"
-);
+    chunks!("document_id = $1 and revision = $2 and generation = $3 and number > $4 and number <= $5", "number");
+const ALL_CHUNKS: &str = chunks!("pipeline_id = $1 and generation = $2 and classification = $3", "document_id, number");
 
 /// Counts a change of what is found under the label of a document.
 pub(super) async fn changed(tx: &mut Transaction, document: &str) -> std::result::Result<(), DatabaseError> {
@@ -193,10 +173,11 @@ impl Store {
         taken: tokio::sync::mpsc::Sender<(String, i64, Vec<StoredChunk>)>,
     ) -> Result<()> {
         let arguments = [pipeline.into(), generation.into(), label.into()];
-        let mut rows = self.database.stream::<PlacedRow>(ALL_CHUNKS, &arguments);
+        let mut rows = self.database.stream::<Row>(ALL_CHUNKS, &arguments);
         let mut document: Option<(String, i64, Vec<StoredChunk>)> = None;
-        while let Some((a, b, c, d, e, f, g, h, i, j, k, l, id, revision)) = rows.next().await? {
-            let chunk = chunk((a, b, c, d, e, f, g, h, i, j, k, l))?;
+        while let Some(mut row) = rows.next().await? {
+            let (id, revision) = (take(&mut row.12), row.13);
+            let chunk = chunk(row)?;
             match &mut document {
                 Some(same) if same.0 == id && same.1 == revision => same.2.push(chunk),
                 _ => {

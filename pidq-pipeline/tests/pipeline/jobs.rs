@@ -2,12 +2,10 @@
 
 use std::time::Duration;
 
-use pidq_http::database::Database;
-use pidq_pipeline::records::{Chunk, Document, Options, Progress, Status};
-use pidq_pipeline::store::{Job, NewDocument, NewPipeline, Published, ReadDocument, Store};
-use serde_json::Map;
+use pidq_pipeline::records::{Document, Progress, Status};
+use pidq_pipeline::store::{Job, Published, Store};
 
-use crate::databases;
+use crate::stored;
 
 const LONG: Duration = Duration::from_secs(60);
 const OVER: Duration = Duration::ZERO;
@@ -33,9 +31,9 @@ async fn a_job_whose_worker_died_is_taken_again_and_the_dead_write_nothing() {
         let job = taken(&store, "two", LONG).await;
         assert_eq!((dead.attempts, job.attempts), (1, 2));
         assert!(!store.report(&dead, Status::Parsing, &Progress::default()).await.unwrap());
-        assert_eq!(store.publish(&dead, &read("of the dead")).await.unwrap(), Published::Unwanted);
+        assert_eq!(store.publish(&dead, &stored::read("of the dead")).await.unwrap(), Published::Unwanted);
         assert!(!store.hold_job(&dead, LONG).await.unwrap());
-        assert_eq!(store.publish(&job, &read("of the living")).await.unwrap(), Published::Done);
+        assert_eq!(store.publish(&job, &stored::read("of the living")).await.unwrap(), Published::Done);
         let chunks = store.chunks(&document.id, 1, 1).await.unwrap();
         assert_eq!(chunks.iter().map(|stored| stored.chunk.content.as_str()).collect::<Vec<_>>(), ["of the living"]);
         let ready = store.document(&document.pipeline_id, &document.id).await.unwrap().unwrap();
@@ -52,7 +50,7 @@ async fn what_is_deleted_while_it_is_read_leaves_nothing() {
         let job = taken(&store, "one", LONG).await;
         assert!(store.delete_document(&document.pipeline_id, &document.id).await.unwrap());
         assert!(!store.report(&job, Status::Embedding, &Progress::default()).await.unwrap());
-        assert_eq!(store.publish(&job, &read("too late")).await.unwrap(), Published::Unwanted);
+        assert_eq!(store.publish(&job, &stored::read("too late")).await.unwrap(), Published::Unwanted);
         assert!(store.chunks(&document.id, 1, 1).await.unwrap().is_empty());
         assert!(store.searchable(&document.pipeline_id, "manual").await.unwrap().is_empty());
         assert!(store.content(&document.id, 1).await.unwrap().is_none());
@@ -110,7 +108,7 @@ async fn many_workers_share_many_jobs() {
             tokio::spawn(async move {
                 let mut done = Vec::new();
                 while let Some(job) = store.take_job(&format!("worker {worker}"), LONG).await.unwrap() {
-                    assert_eq!(store.publish(&job, &read("text")).await.unwrap(), Published::Done);
+                    assert_eq!(store.publish(&job, &stored::read("text")).await.unwrap(), Published::Done);
                     done.extend(job.document_id);
                 }
                 done
@@ -128,7 +126,7 @@ async fn many_workers_share_many_jobs() {
 }
 
 async fn on_each(test: impl AsyncFn(Store)) {
-    databases::on_each(async |database: Database| test(Store::open(database).await.unwrap()).await).await;
+    stored::on_each(async |store, _| test(store).await).await;
 }
 
 async fn taken(store: &Store, worker: &str, hold: Duration) -> Job {
@@ -139,51 +137,7 @@ async fn taken(store: &Store, worker: &str, hold: Duration) -> Job {
 async fn document(store: &Store, text: &str) -> Document {
     let pipeline = match store.pipelines("", Default::default(), 1).await.unwrap().pop() {
         Some(pipeline) => pipeline,
-        None => store.create_pipeline(pipeline()).await.unwrap(),
+        None => stored::wide_pipeline(store, &["manual"]).await,
     };
-    let new = NewDocument {
-        pipeline_id: &pipeline.id,
-        classification: "manual",
-        external_id: None,
-        filename: "a.txt",
-        content_type: "text/plain",
-        metadata: &Map::new(),
-        content: text.as_bytes(),
-        sha256: text,
-    };
-    store.add_document(new).await.unwrap().0
-}
-
-fn pipeline() -> NewPipeline {
-    NewPipeline {
-        name: "p".into(),
-        embedding_model: "hash-512".into(),
-        embedding_dimensions: 512,
-        text_splitter: "character".into(),
-        splitter_parameters: Map::new(),
-        classifications: vec!["manual".into()],
-        options: Options::default(),
-    }
-}
-
-fn read(text: &str) -> ReadDocument {
-    let chunk = Chunk {
-        place: Some((0, text.len() as i64)),
-        bytes: Some((0, text.len() as i64)),
-        gap: None,
-        page: Some(1),
-        headings: vec![],
-        content: text.into(),
-        tags: vec![],
-        vector: vec![0; 4],
-    };
-    ReadDocument {
-        generation: 1,
-        content_type: "text/plain".into(),
-        extracted: text.into(),
-        pages: "[]".into(),
-        title: None,
-        chunks: vec![chunk],
-        progress: Progress::default(),
-    }
+    stored::add(store, &pipeline, "manual", text).await
 }
