@@ -5,13 +5,16 @@
 
 mod connect;
 mod migrate;
+mod presence;
 mod statement;
 
 use std::fmt;
+use std::sync::Arc;
 
-use sqlx::{Pool, Postgres, Sqlite};
+use sqlx::{Pool, Sqlite};
 
 pub use migrate::Migration;
+use presence::Server;
 pub use statement::{Arg, Row, Rows, Transaction};
 
 /// An open database. Clones share its connections.
@@ -25,7 +28,7 @@ enum Pools {
         readers: Pool<Sqlite>,
         writer: Pool<Sqlite>,
     },
-    Postgres(Pool<Postgres>),
+    Postgres(Arc<Server>),
 }
 
 /// Which database a URL named.
@@ -65,7 +68,7 @@ impl Database {
                 readers.close().await;
                 writer.close().await;
             }
-            Pools::Postgres(pool) => pool.close().await,
+            Pools::Postgres(server) => server.pool.close().await,
         }
     }
 }
@@ -83,6 +86,8 @@ pub enum DatabaseError {
     Url(String),
     /// The database cannot be opened.
     Open(String),
+    /// Nobody answers where the database was.
+    Gone,
     /// A statement failed.
     Statement(sqlx::Error),
     /// The database was made by a newer pidq.
@@ -99,6 +104,13 @@ impl DatabaseError {
     pub fn is_duplicate(&self) -> bool {
         matches!(self, DatabaseError::Statement(sqlx::Error::Database(error)) if error.is_unique_violation())
     }
+
+    /// Whether the database ended a transaction because two of them waited for each other. The same may succeed now.
+    pub fn is_deadlock(&self) -> bool {
+        // `serialization_failure` and `deadlock_detected` of PostgreSQL.
+        let is_one = |code: &str| matches!(code, "40001" | "40P01");
+        matches!(self, DatabaseError::Statement(sqlx::Error::Database(error)) if error.code().as_deref().is_some_and(is_one))
+    }
 }
 
 impl From<sqlx::Error> for DatabaseError {
@@ -111,6 +123,7 @@ impl fmt::Display for DatabaseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             DatabaseError::Url(what) | DatabaseError::Open(what) => f.write_str(what),
+            DatabaseError::Gone => f.write_str("the database does not answer"),
             DatabaseError::Statement(error) => write!(f, "the database refused a statement: {error}"),
             DatabaseError::Newer { room, version } => {
                 write!(f, "the tables of `{room}` are of version {version}, which this pidq does not know: update pidq")

@@ -5,6 +5,7 @@ use std::io;
 use std::path::Path;
 use std::pin::Pin;
 use std::str::FromStr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use sqlx::pool::{PoolConnectionMetadata, PoolOptions};
@@ -12,7 +13,7 @@ use sqlx::postgres::PgConnectOptions;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqliteSynchronous};
 use sqlx::{ConnectOptions, Connection, Pool, Sqlite};
 
-use super::{DatabaseError, Pools};
+use super::{DatabaseError, Pools, Server};
 
 /// How long a request waits for a connection. Beyond it the honest answer is "unavailable".
 const WAIT: Duration = Duration::from_secs(5);
@@ -122,8 +123,8 @@ async fn open_postgres(url: &str) -> Result<Pools, DatabaseError> {
     let pool = PoolOptions::new()
         .max_connections(POSTGRES_CONNECTIONS)
         .acquire_timeout(WAIT)
-        .connect_with(options)
+        .connect_with(options.clone())
         .await
         .map_err(|error| DatabaseError::Open(format!("cannot connect to PostgreSQL: {error}")))?;
-    Ok(Pools::Postgres(pool))
+    Ok(Pools::Postgres(Arc::new(Server::new(pool, options))))
 }

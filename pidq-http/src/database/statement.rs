@@ -81,7 +81,10 @@ impl Database {
     pub async fn execute(&self, sql: &'static str, args: &[Arg<'_>]) -> Result<u64, DatabaseError> {
         Ok(match &self.0 {
             Pools::Sqlite { writer, .. } => bound!(sqlx::query(sql), args).execute(writer).await?.rows_affected(),
-            Pools::Postgres(pool) => bound!(sqlx::query(sql), args).execute(pool).await?.rows_affected(),
+            Pools::Postgres(server) => {
+                let mut connection = server.connection().await?;
+                server.saw(bound!(sqlx::query(sql), args).execute(&mut *connection).await)?.rows_affected()
+            }
         })
     }
 
@@ -89,7 +92,10 @@ impl Database {
     pub async fn rows<T: Row>(&self, sql: &'static str, args: &[Arg<'_>]) -> Result<Vec<T>, DatabaseError> {
         Ok(match &self.0 {
             Pools::Sqlite { readers, .. } => bound!(sqlx::query_as(sql), args).fetch_all(readers).await?,
-            Pools::Postgres(pool) => bound!(sqlx::query_as(sql), args).fetch_all(pool).await?,
+            Pools::Postgres(server) => {
+                let mut connection = server.connection().await?;
+                server.saw(bound!(sqlx::query_as(sql), args).fetch_all(&mut *connection).await)?
+            }
         })
     }
 
@@ -98,7 +104,7 @@ impl Database {
     pub fn stream<'a, T: Row + 'a>(&'a self, sql: &'static str, args: &'a [Arg<'a>]) -> Rows<'a, T> {
         Rows(match &self.0 {
             Pools::Sqlite { readers, .. } => bound!(sqlx::query_as(sql), args).fetch(readers),
-            Pools::Postgres(pool) => bound!(sqlx::query_as(sql), args).fetch(pool),
+            Pools::Postgres(server) => bound!(sqlx::query_as(sql), args).fetch(&server.pool),
         })
     }
 
@@ -106,7 +112,10 @@ impl Database {
     pub async fn row<T: Row>(&self, sql: &'static str, args: &[Arg<'_>]) -> Result<Option<T>, DatabaseError> {
         Ok(match &self.0 {
             Pools::Sqlite { readers, .. } => bound!(sqlx::query_as(sql), args).fetch_optional(readers).await?,
-            Pools::Postgres(pool) => bound!(sqlx::query_as(sql), args).fetch_optional(pool).await?,
+            Pools::Postgres(server) => {
+                let mut connection = server.connection().await?;
+                server.saw(bound!(sqlx::query_as(sql), args).fetch_optional(&mut *connection).await)?
+            }
         })
     }
 
@@ -114,7 +123,7 @@ impl Database {
     pub async fn begin(&self) -> Result<Transaction, DatabaseError> {
         Ok(match &self.0 {
             Pools::Sqlite { writer, .. } => Transaction::Sqlite(writer.begin_with("begin immediate").await?),
-            Pools::Postgres(pool) => Transaction::Postgres(pool.begin().await?),
+            Pools::Postgres(server) => Transaction::Postgres(server.begin().await?),
         })
     }
 }

@@ -1,0 +1,109 @@
+//! Whether a server of PostgreSQL is there: once it is known to be gone, callers are told at once, until it is back.
+//!
+//! A pool gives nothing when the server is gone, and also when all connections are in use. So whoever waits longer than
+//! usual has somebody look, with a connection that is none of the pool's. Only one looks, and not longer than needed.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use sqlx::postgres::PgConnectOptions;
+use sqlx::{ConnectOptions, Connection, Error, Pool, Postgres, Transaction};
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+use tokio::time::{sleep, timeout};
+
+use super::DatabaseError;
+
+/// How long a caller waits for a connection before somebody looks.
+const SOON: Duration = Duration::from_millis(500);
+/// How long somebody who looks waits for an answer, and between two looks.
+const LOOK: Duration = Duration::from_secs(5);
+const AGAIN: Duration = Duration::from_millis(250);
+/// `cannot_connect_now`: it starts or ends just now.
+const NOT_NOW: &str = "57P03";
+
+/// A server with the connections to it.
+pub(super) struct Server {
+    pub pool: Pool<Postgres>,
+    options: PgConnectOptions,
+    gone: watch::Sender<bool>,
+    // Whoever looks ends with the server.
+    looking: Mutex<JoinSet<()>>,
+}
+
+impl Server {
+    pub fn new(pool: Pool<Postgres>, options: PgConnectOptions) -> Server {
+        Server { pool, options, gone: watch::Sender::new(false), looking: Mutex::default() }
+    }
+
+    /// A connection, as soon as one is free.
+    pub async fn connection(&self) -> Result<sqlx::pool::PoolConnection<Postgres>, DatabaseError> {
+        self.unless_gone(self.pool.acquire()).await
+    }
+
+    /// A transaction, as soon as a connection is free.
+    pub async fn begin(&self) -> Result<Transaction<'static, Postgres>, DatabaseError> {
+        self.unless_gone(self.pool.begin()).await
+    }
+
+    /// What a statement gave. One that broke off has somebody look.
+    pub fn saw<T>(&self, outcome: Result<T, Error>) -> Result<T, DatabaseError> {
+        if matches!(outcome, Err(Error::Io(_) | Error::PoolTimedOut)) {
+            self.look();
+        }
+        Ok(outcome?)
+    }
+
+    async fn unless_gone<T>(&self, connected: impl Future<Output = Result<T, Error>>) -> Result<T, DatabaseError> {
+        let mut gone = self.gone.subscribe();
+        if *gone.borrow_and_update() {
+            return Err(DatabaseError::Gone);
+        }
+        let mut connected = std::pin::pin!(connected);
+        tokio::select! {
+            outcome = &mut connected => return self.saw(outcome),
+            () = sleep(SOON) => self.look(),
+        }
+        tokio::select! {
+            outcome = connected => self.saw(outcome),
+            _ = gone.wait_for(|gone| *gone) => Err(DatabaseError::Gone),
+        }
+    }
+
+    fn look(&self) {
+        let mut looking = self.looking.lock().unwrap_or_else(PoisonError::into_inner);
+        while looking.try_join_next().is_some() {}
+        if looking.is_empty() {
+            looking.spawn(look_until_there(self.options.clone(), self.gone.clone()));
+        }
+    }
+}
+
+async fn look_until_there(options: PgConnectOptions, gone: watch::Sender<bool>) {
+    loop {
+        let is_gone = is_gone(&options).await;
+        let changed = gone.send_if_modified(|known| std::mem::replace(known, is_gone) != is_gone);
+        match (changed, is_gone) {
+            (true, true) => tracing::warn!("the database does not answer"),
+            (true, false) => tracing::info!("the database answers again"),
+            _ => {}
+        }
+        if !is_gone {
+            return;
+        }
+        sleep(AGAIN).await;
+    }
+}
+
+/// Whether nobody answers. A server that refuses one more connection is there for those that it has.
+async fn is_gone(options: &PgConnectOptions) -> bool {
+    match timeout(LOOK, options.connect()).await {
+        Ok(Ok(connection)) => {
+            // It has served its purpose, however it ends.
+            let _ = connection.close().await;
+            false
+        }
+        Ok(Err(Error::Database(refusal))) => refusal.code().as_deref() == Some(NOT_NOW),
+        Ok(Err(_)) | Err(_) => true,
+    }
+}
