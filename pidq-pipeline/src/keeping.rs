@@ -1,4 +1,5 @@
-//! What is kept for a while goes when its time is over, whichever replica sees it first.
+//! What is kept for a while goes when its time is over, and indexes when what they are of is gone, whichever replica sees
+//! it first.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -28,5 +29,8 @@ pub(crate) async fn tidy(platform: Arc<Platform>) {
 pub async fn once(platform: &Platform) -> Result<(), StoreError> {
     platform.store.purge_queries((Moment::now() - platform.limits.retention).0).await?;
     platform.store.purge_answers().await?;
+    if let Some(near) = &platform.near {
+        near.tidy().await?;
+    }
     Ok(())
 }

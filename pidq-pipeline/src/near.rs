@@ -26,13 +26,17 @@ const LONGEST: i64 = 4000;
 // Numbers of half precision came with 0.7.
 const AVAILABLE: &str = "select 1 from pg_available_extensions
   where name = 'vector' and string_to_array(default_version, '.')::int[] >= '{0,7}'";
-const MIGRATIONS: &[Migration] = &[Migration { version: 1, sql: include_str!("../migrations/near_1.sql") }];
+const MIGRATIONS: &[Migration] = &[
+    Migration { version: 1, sql: include_str!("../migrations/near_1.sql") },
+    Migration { version: 2, sql: include_str!("../migrations/near_2.sql") },
+];
 const OPEN: &str = "select pidq_near_open($1, $2)";
 const LEAVE: &str = "select pidq_near_leave($1, $2)";
 const MISSING: &str = "select id, vector from pidq_near_missing($1, $2, $3, $4, $5, $6)";
 const PUT: &str = "select pidq_near_put($1, $2)";
 const INDEX: &str = "select pidq_near_index($1)";
 const SEARCH: &str = "select document_id, number from pidq_near_search($1, $2, $3, $4)";
+const TIDY: &str = "select pidq_near_tidy()";
 
 /// A chunk: its document, and its number there.
 pub type Place = (String, u32);
@@ -147,6 +151,16 @@ impl Near {
         let arguments = [(&table.name).into(), (&question).into(), most.into(), effort.into()];
         let rows = self.database.rows::<(String, i64)>(SEARCH, &arguments).await?;
         Ok(rows.into_iter().map(|(document, number)| (document, u32::try_from(number).unwrap_or(u32::MAX))).collect())
+    }
+
+    /// Removes the indexes of partitions that are gone, or are searched in another generation.
+    ///
+    /// # Errors
+    /// If the database does not answer, or others use the chunks all the time.
+    pub async fn tidy(&self) -> Result<(), DatabaseError> {
+        let gone = self.database.rows::<(String,)>(TIDY, &[]).await?;
+        self.tables().retain(|name, _| !gone.iter().any(|(gone,)| gone == name));
+        Ok(())
     }
 
     fn tables(&self) -> MutexGuard<'_, HashMap<String, State>> {

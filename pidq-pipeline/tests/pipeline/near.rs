@@ -232,3 +232,22 @@ async fn a_database_without_pgvector_has_no_index() {
         None => eprintln!("SKIPPED on PostgreSQL: no server found under /usr/lib/postgresql"),
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn indexes_of_what_is_gone_go_too() {
+    let Some(url) = url() else { return };
+    let mut large = Large::open(&url).await;
+    let document = large.put(0, 1000).await;
+    let question = large.chance.vector();
+    large.found(&question, 10).await;
+    let database = Database::open(&url).await.unwrap();
+    let tables = "select count(*) from pg_tables where tablename like 'near_%'";
+    large.near.tidy().await.unwrap();
+    assert_eq!(database.row::<(i64,)>(tables, &[]).await.unwrap(), Some((1,)), "it is searched");
+    assert_eq!(large.found(&question, 10).await.0.len(), 10);
+    large.store.delete_document(&large.pipeline.id, &document).await.unwrap();
+    large.store.begin_deletion(&large.pipeline.id).await.unwrap();
+    assert!(large.store.delete_pipeline(&large.pipeline.id).await.unwrap());
+    large.near.tidy().await.unwrap();
+    assert_eq!(database.row::<(i64,)>(tables, &[]).await.unwrap(), Some((0,)));
+}
