@@ -17,7 +17,7 @@ mod reindexes;
 mod usage;
 
 use pidq_http::database::{Database, DatabaseError, Migration};
-use pidq_http::uuid_v7;
+use pidq_http::{Fut, uuid_v7};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -125,6 +125,24 @@ impl Store {
         let row = self.database.row::<(String,)>(INSTALLATION, &[]).await?;
         row.map(|row| row.0).ok_or_else(|| StoreError::Damaged("the installation has no id".into()))
     }
+}
+
+/// How often a transaction is tried that others are in the way of.
+const TRIES: usize = 5;
+
+/// Does in one transaction what may wait for another one that waits for it: the database ends one of the two, which is
+/// tried again. Locks are taken in one order where that can be; where a row has the key that another one will have, it
+/// cannot.
+async fn again<'a, T>(transaction: impl Fn() -> Fut<'a, Result<T>>) -> Result<T> {
+    for _ in 1..TRIES {
+        match transaction().await {
+            Err(StoreError::Database(error)) if error.is_deadlock() => {
+                tracing::info!("two transactions waited for each other: one is tried again");
+            }
+            outcome => return outcome,
+        }
+    }
+    transaction().await
 }
 
 /// A structure as the text that is stored of it.

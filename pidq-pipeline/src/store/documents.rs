@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::jobs::{self, JobKind};
 use super::usage::{self, Amount};
-use super::{Result, Store, StoreError, partitions, queries, structure};
+use super::{Result, Store, StoreError, again, partitions, queries, structure};
 use crate::events;
 use crate::records::{Document, Status};
 
@@ -314,6 +314,10 @@ impl Store {
     /// # Errors
     /// If it was changed in between, or the same bytes have the new label already.
     pub async fn change_document(&self, document: &Document, change: Change<'_>) -> Result<()> {
+        again(|| Box::pin(self.try_change(document, change))).await
+    }
+
+    async fn try_change(&self, document: &Document, change: Change<'_>) -> Result<()> {
         let metadata = change.metadata.map(|members| Value::Object(members.clone()).to_string());
         // Never the same moment: what was read before must not look like what is there now.
         let now = Moment::now().0.max(document.updated_at + 1);
@@ -376,6 +380,10 @@ impl Store {
     /// If the content was replaced in between, if the document is being read, or if another one under the label has the
     /// same bytes.
     pub async fn replace_content(&self, document: &Document, new: NewContent<'_>) -> Result<()> {
+        again(|| Box::pin(self.try_replace(document, new))).await
+    }
+
+    async fn try_replace(&self, document: &Document, new: NewContent<'_>) -> Result<()> {
         let (now, revision) = (Moment::now().0, document.revision + 1);
         let arguments = [
             (&document.id).into(),
@@ -431,6 +439,10 @@ impl Store {
     /// # Errors
     /// If the database does not answer.
     pub async fn delete_document(&self, pipeline: &str, id: &str) -> Result<bool> {
+        again(|| Box::pin(self.try_delete(pipeline, id))).await
+    }
+
+    async fn try_delete(&self, pipeline: &str, id: &str) -> Result<bool> {
         let mut tx = self.database.begin().await?;
         if tx.execute(MARK_DELETING, &[id.into(), pipeline.into(), Moment::now().0.into()]).await? == 0 {
             return Ok(false);

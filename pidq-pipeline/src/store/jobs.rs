@@ -9,7 +9,7 @@ use pidq_http::auth::Moment;
 use pidq_http::database::{Arg, DatabaseError, Kind, Transaction};
 use pidq_http::uuid_v7;
 
-use super::{Result, Store, StoreError, chunks, partitions, reindexes, text};
+use super::{Result, Store, StoreError, again, chunks, partitions, reindexes, text};
 use crate::events;
 use crate::records::{Chunk, Progress, Status};
 
@@ -213,6 +213,15 @@ impl Store {
         Ok(())
     }
 
+    /// Puts off a job until a moment, as if this attempt had not been: what it needs does not answer.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn wait_until(&self, job: &Job, until: i64) -> Result<()> {
+        self.database.execute(WAIT, &[(&job.id).into(), (&job.holder).into(), until.into()]).await?;
+        Ok(())
+    }
+
     /// Says how far a document is. Says whether the job is still held and the document still wanted.
     ///
     /// # Errors
@@ -258,7 +267,7 @@ impl Store {
         Ok(true)
     }
 
-    /// Puts a job back until a moment, as if this attempt had not been: what it needs does not answer.
+    /// Puts a job back until a moment with the document that it is of, as if this attempt had not been.
     ///
     /// # Errors
     /// If the database does not answer.
@@ -282,6 +291,10 @@ impl Store {
     /// # Errors
     /// If the database does not answer.
     pub async fn publish(&self, job: &Job, read: &ReadDocument) -> Result<Published> {
+        again(|| Box::pin(self.try_publish(job, read))).await
+    }
+
+    async fn try_publish(&self, job: &Job, read: &ReadDocument) -> Result<Published> {
         let Some(document) = &job.document_id else { return Ok(Published::Unwanted) };
         let mut tx = self.database.begin().await?;
         // First of all, as whoever puts another index in the place of this one does.

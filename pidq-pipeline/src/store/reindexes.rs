@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 use super::jobs::{self, JobKind};
 use super::operations;
 use super::outbox::Word;
-use super::{Job, ReadDocument, Result, Store, StoreError, chunks, structure, text};
+use super::{Job, ReadDocument, Result, Store, StoreError, again, chunks, structure, text};
 use crate::events;
 use crate::operations::{Fault, Kind, Operation, Progress, State};
 use crate::records::Pipeline;
@@ -274,6 +274,10 @@ impl Store {
     /// # Errors
     /// If the database does not answer.
     pub async fn swap(&self, job: &Job, reindex: &Reindex, latecomers: Duration) -> Result<Swap> {
+        again(|| Box::pin(self.try_swap(job, reindex, latecomers))).await
+    }
+
+    async fn try_swap(&self, job: &Job, reindex: &Reindex, latecomers: Duration) -> Result<Swap> {
         let (pipeline, generation) = (job.pipeline_id.as_str(), reindex.generation);
         let mut tx = self.database.begin().await?;
         let sql = if self.is_postgres() { lock_pipeline::POSTGRES } else { lock_pipeline::SQLITE };
@@ -370,8 +374,9 @@ async fn mark(tx: &mut Transaction, job: &Job, document: &str, reindex: &Reindex
 
 async fn take_place(tx: &mut Transaction, pipeline: &str, reindex: &Reindex) -> Result<()> {
     let (now, generation) = (Moment::now().0, reindex.generation);
-    tx.execute(TAKE_TEXTS, &[pipeline.into(), generation.into()]).await?;
+    // Documents before their texts, as whoever deletes one does.
     tx.execute(TAKE_STATES, &[pipeline.into(), generation.into(), now.into()]).await?;
+    tx.execute(TAKE_TEXTS, &[pipeline.into(), generation.into()]).await?;
     tx.execute(FORGET_MARKS, &[pipeline.into(), generation.into()]).await?;
     let parameters = text(&reindex.target.splitter_parameters)?;
     let arguments = [

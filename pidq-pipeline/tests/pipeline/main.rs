@@ -42,3 +42,4 @@ mod servers;
 mod service;
 mod states;
 mod stored;
+mod together;

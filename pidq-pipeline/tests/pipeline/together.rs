@@ -1,0 +1,225 @@
+//! Changes of documents at the same time, with real transactions: nobody is turned away because two waited for each other,
+//! and where locks can be taken in one order, no two ever do.
+
+use std::time::Duration;
+
+use pidq_http::auth::Moment;
+use pidq_http::database::{Database, Kind};
+use pidq_pipeline::records::{Document, Pipeline};
+use pidq_pipeline::store::{Change, Job, NewContent, NewQuery, Published, Store, StoreError, Swap, Target};
+use serde_json::json;
+
+use crate::databases;
+use crate::platform::on_each_url;
+use crate::stored::{add, digest, pipeline, read};
+
+const LABELS: [&str; 2] = ["manual", "datasheet"];
+const LONG: Duration = Duration::from_secs(3600);
+
+fn rounds() -> usize {
+    std::env::var("PIDQ_TOGETHER_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(25)
+}
+
+/// A pipeline on a database of its own.
+struct Plant {
+    url: String,
+    store: Store,
+    database: Database,
+    pipeline: Pipeline,
+}
+
+impl Plant {
+    async fn open(url: &str) -> Plant {
+        let database = databases::open(url).await;
+        if database.kind() == Kind::Postgres {
+            // Else each pair that waits for each other does so for a second.
+            database.execute(SOONER, &[]).await.unwrap();
+            database.close().await;
+        }
+        let database = databases::open(url).await;
+        let store = Store::open(database.clone()).await.unwrap();
+        let pipeline = pipeline(&store, &LABELS).await;
+        Plant { url: url.to_owned(), store, database, pipeline }
+    }
+
+    async fn document(&self, id: &str) -> Document {
+        self.store.document(&self.pipeline.id, id).await.unwrap().unwrap()
+    }
+
+    async fn generation(&self) -> i64 {
+        self.store.pipeline(&self.pipeline.id).await.unwrap().unwrap().generation
+    }
+
+    /// A document that queries find.
+    async fn ready(&self, label: &str, text: &str) -> String {
+        let document = add(&self.store, &self.pipeline, label, text).await;
+        let job = self.store.take_job("one", LONG).await.unwrap().unwrap();
+        let read = read_for(self.generation().await, text);
+        assert_eq!(self.store.publish(&job, &read).await.unwrap(), Published::Done);
+        document.id
+    }
+
+    /// Gives a document another label. Whoever changed it in between, as an index that takes its place does, came first.
+    async fn relabel(&self, id: &str, label: &'static str) -> Result<(), StoreError> {
+        let change = Change { classification: Some(label), filename: None, metadata: None };
+        loop {
+            match self.store.change_document(&self.document(id).await, change).await {
+                Err(StoreError::Changed) => {}
+                done => return done,
+            }
+        }
+    }
+
+    /// How often two waited for each other.
+    async fn deadlocks(self) -> i64 {
+        if self.database.kind() == Kind::Sqlite {
+            return 0;
+        }
+        // Connections tell what they have counted when they end.
+        self.database.close().await;
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        databases::open(&self.url).await.row::<(i64,)>(DEADLOCKS, &[]).await.unwrap().unwrap().0
+    }
+}
+
+const SOONER: &str =
+    "do $$ begin execute format('alter database %I set deadlock_timeout = ''20ms''', current_database()); end $$";
+const DEADLOCKS: &str = "select deadlocks from pg_stat_database where datname = current_database()";
+
+fn read_for(generation: i64, text: &str) -> pidq_pipeline::store::ReadDocument {
+    pidq_pipeline::store::ReadDocument { generation, ..read(text) }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_documents_change_labels_with_each_other() {
+    on_each_url(async |url| {
+        let plant = Plant::open(url).await;
+        let (one, other) = (plant.ready(LABELS[0], "Valve HV-1.").await, plant.ready(LABELS[1], "Valve HV-2.").await);
+        for round in 0..4 * rounds() {
+            let (to, back) = (LABELS[(round + 1) % 2], LABELS[round % 2]);
+            let done = tokio::join!(plant.relabel(&one, to), plant.relabel(&other, back));
+            assert!(matches!(done, (Ok(()), Ok(()))), "round {round}: {done:?}");
+        }
+        assert_eq!(plant.deadlocks().await, 0);
+    })
+    .await;
+}
+
+/// Each waits whether the key of the other one becomes free. It does not: both keep it.
+#[tokio::test(flavor = "multi_thread")]
+async fn two_documents_with_the_same_bytes_are_told_of_each_other() {
+    on_each_url(async |url| {
+        let plant = Plant::open(url).await;
+        let (one, other) = (plant.ready(LABELS[0], "Valve HV-1.").await, plant.ready(LABELS[1], "Valve HV-1.").await);
+        for round in 0..rounds() {
+            let done = tokio::join!(plant.relabel(&one, LABELS[1]), plant.relabel(&other, LABELS[0]));
+            let told = matches!(done, (Err(StoreError::SameContent), Err(StoreError::SameContent)));
+            assert!(told, "round {round}: {done:?}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_documents_that_want_the_bytes_of_each_other_are_told_so() {
+    on_each_url(async |url| {
+        let plant = Plant::open(url).await;
+        let texts = ["Valve HV-1.", "Valve HV-2."];
+        let documents = [plant.ready(LABELS[0], texts[0]).await, plant.ready(LABELS[0], texts[1]).await];
+        let replace = async |at: usize| {
+            let (document, text) = (plant.document(&documents[at]).await, texts[1 - at]);
+            let digest = digest(text);
+            let new =
+                NewContent { filename: "a", content_type: "text/plain", content: text.as_bytes(), sha256: &digest };
+            plant.store.replace_content(&document, new).await
+        };
+        for round in 0..rounds() {
+            let done = tokio::join!(replace(0), replace(1));
+            let told = matches!(done, (Err(StoreError::SameContent), Err(StoreError::SameContent)));
+            assert!(told, "round {round}: {done:?}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_index_takes_its_place_while_documents_come_go_and_change_labels() {
+    on_each_url(async |url| {
+        let plant = Plant::open(url).await;
+        for round in 0..rounds() {
+            plant.takes_place(round).await;
+        }
+        assert_eq!(plant.deadlocks().await, 0);
+    })
+    .await;
+}
+
+impl Plant {
+    async fn takes_place(&self, round: usize) {
+        let (store, id) = (&self.store, self.pipeline.id.as_str());
+        let mut documents = Vec::new();
+        for number in 0..8 {
+            let text = format!("Valve HV-{number} of {round}.\nIt is closed.");
+            documents.push(self.ready(LABELS[number % 2], &text).await);
+        }
+        // One is read again, and ready just then.
+        let text = format!("Valve HV-6 of {round}.\nIt is closed.");
+        store.read_again(&self.document(&documents[6]).await).await.unwrap();
+        let reading = store.take_job("reader", LONG).await.unwrap().unwrap();
+        let before = self.generation().await;
+        let (job, reindex) = self.made(&text).await;
+        self.keep(&format!("{round}-a"), &documents[..4]).await;
+        let read = read_for(before, &text);
+        let (swapped, published, ..) = tokio::join!(
+            store.swap(&job, &reindex, LONG),
+            store.publish(&reading, &read),
+            async { self.relabel(&documents[0], LABELS[1]).await.unwrap() },
+            async { self.relabel(&documents[1], LABELS[0]).await.unwrap() },
+            async { assert!(store.delete_document(id, &documents[2]).await.unwrap()) },
+            async { assert!(store.delete_document(id, &documents[3]).await.unwrap()) },
+            async { assert!(store.delete_document(id, &documents[7]).await.unwrap()) },
+            async { self.keep(&format!("{round}-b"), &documents[2..6]).await },
+        );
+        assert_eq!(swapped.unwrap(), Swap::Done, "round {round}");
+        if published.unwrap() == Published::Outdated {
+            let read = read_for(reindex.generation, &text);
+            assert_eq!(store.publish(&reading, &read).await.unwrap(), Published::Done, "round {round}");
+        }
+        store.purge_queries(Moment::now().0).await.unwrap();
+        assert_eq!(self.generation().await, reindex.generation);
+        for (at, label) in [(0, LABELS[1]), (1, LABELS[0]), (4, LABELS[0]), (5, LABELS[1]), (6, LABELS[0])] {
+            let found = store.searchable(id, label).await.unwrap();
+            let found = found.iter().find(|found| found.id == documents[at]).expect("it is under its label");
+            let chunks = store.chunks(&documents[at], found.revision, reindex.generation).await.unwrap();
+            assert_eq!(chunks.len(), 2, "round {round}: {at}");
+        }
+        for document in store.any_documents(id, 100).await.unwrap() {
+            assert!(store.delete_document(id, &document).await.unwrap());
+        }
+    }
+
+    /// Another index, complete and not in its place yet.
+    async fn made(&self, text: &str) -> (Job, pidq_pipeline::store::Reindex) {
+        let target = Target {
+            embedding_model: "hash-512".into(),
+            embedding_dimensions: 1,
+            text_splitter: "character".into(),
+            splitter_parameters: serde_json::Map::new(),
+        };
+        self.store.begin_reindex(&self.pipeline.id, &target).await.unwrap();
+        let job = self.store.take_job("maker", LONG).await.unwrap().unwrap();
+        let reindex = self.store.reindex(&self.pipeline.id).await.unwrap().unwrap();
+        for (document, revision) in self.store.missing_in(&self.pipeline.id, &reindex, 100).await.unwrap() {
+            let one = job.with_document(&document, revision);
+            assert!(self.store.shadow(&one, &reindex, &read_for(reindex.generation, text)).await.unwrap());
+        }
+        (job, reindex)
+    }
+
+    /// Keeps an answer that was made of documents.
+    async fn keep(&self, id: &str, documents: &[String]) {
+        let (answer, id) = (json!({}), &format!("{id}-{}", self.pipeline.id));
+        let (pipeline_id, classification) = (&*self.pipeline.id, LABELS[0]);
+        self.store.keep_query(NewQuery { id, pipeline_id, classification, answer: &answer, documents }).await.unwrap();
+    }
+}
