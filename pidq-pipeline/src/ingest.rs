@@ -86,8 +86,8 @@ async fn read(platform: &Arc<Platform>, job: &Job) -> Result<(), StoreError> {
 /// Reads a document. One whose model answers nobody was not tried at all.
 async fn attempt(platform: &Arc<Platform>, job: &Job) -> Result<(), Fault> {
     match Reading::new(platform.clone(), job.clone()).run().await {
-        Err(Fault::Failed { stage, code, message, retryable: true })
-            if is_without_model(platform, job, code).await? =>
+        Err(Fault::Failed { stage, code: embedding::UNAVAILABLE, message, retryable: true })
+            if is_without_model(platform, job).await? =>
         {
             Err(Fault::Waiting { stage, message })
         }
@@ -147,10 +147,7 @@ async fn wait_for_model(platform: &Platform, job: &Job, stage: Status, message: 
 }
 
 /// Whether a job failed because the model of its pipeline does not answer anybody.
-async fn is_without_model(platform: &Platform, job: &Job, code: &str) -> Result<bool, StoreError> {
-    if code != embedding::UNAVAILABLE {
-        return Ok(false);
-    }
+async fn is_without_model(platform: &Platform, job: &Job) -> Result<bool, StoreError> {
     match platform.store.pipeline(&job.pipeline_id).await? {
         Some(pipeline) => outages::is_down(platform, &pipeline).await,
         None => Ok(false),

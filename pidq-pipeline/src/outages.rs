@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::embedding;
 use crate::platform::Platform;
 use crate::records::Pipeline;
-use crate::store::StoreError;
+use crate::store::{Outage, StoreError};
 
 /// Whether the model of a pipeline does not answer now. If so, that is noted.
 ///
@@ -47,11 +47,18 @@ pub async fn watch(platform: Arc<Platform>) {
 
 async fn look(platform: &Platform) -> Result<(), StoreError> {
     for outage in platform.store.outages().await? {
-        if platform.models.check(&outage.model, outage.dimensions).await.is_ok() {
-            tracing::info!(model = outage.model, "an embedding model answers again");
+        if is_over(platform, &outage).await {
+            tracing::info!(model = outage.model, "an embedding model answers again, or nobody wants it");
             platform.store.end_outage(&outage.model).await?;
             platform.bell.ring();
         }
     }
     Ok(())
+}
+
+async fn is_over(platform: &Platform, outage: &Outage) -> bool {
+    match outage.dimensions {
+        Some(dimensions) => platform.models.check(&outage.model, dimensions).await.is_ok(),
+        None => true,
+    }
 }

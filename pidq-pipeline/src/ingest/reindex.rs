@@ -10,6 +10,7 @@ use super::stages::{Fault, Reading};
 use super::{ATTEMPTS, holding, wait};
 use crate::embedding;
 use crate::operations;
+use crate::outages;
 use crate::platform::Platform;
 use crate::records::Pipeline;
 use crate::store::{Job, LATECOMERS, Reindex, StoreError, Swap};
@@ -62,7 +63,12 @@ pub(super) async fn reindex(platform: &Arc<Platform>, job: &Job) -> Result<(), S
         Err(Unread { fault: Fault::Unwanted, .. }) => Ok(()),
         Err(Unread { fault: Fault::Store(error), .. }) => Err(error),
         Err(Unread { fault: Fault::Waiting { message, .. }, document }) => {
-            try_later(platform, job, &reindex, told(embedding::UNAVAILABLE, message, document)).await
+            wait_for_model(platform, job, &reindex, told(embedding::UNAVAILABLE, message, document)).await
+        }
+        Err(Unread { fault: Fault::Failed { code: embedding::UNAVAILABLE, message, .. }, document })
+            if outages::is_down(platform, &reindex.of(&pipeline)).await? =>
+        {
+            wait_for_model(platform, job, &reindex, told(embedding::UNAVAILABLE, message, document)).await
         }
         Err(Unread { fault: Fault::Failed { code, message, retryable: true, .. }, document }) => {
             try_later(platform, job, &reindex, told(code, message, document)).await
@@ -87,11 +93,34 @@ async fn try_later(
     if job.attempts >= ATTEMPTS {
         return platform.store.fail_reindex(job, reindex, &fault).await;
     }
-    let again_at = Moment::now() + wait(job.attempts);
+    let again_at = (Moment::now() + wait(job.attempts)).0;
+    note_fault(platform, job, reindex, fault, again_at).await?;
+    platform.store.put_off(job, again_at).await
+}
+
+/// Waits for a model that answers nobody, for as long as it takes: the old index answers meanwhile, and what is in the new
+/// one stays there.
+async fn wait_for_model(
+    platform: &Platform,
+    job: &Job,
+    reindex: &Reindex,
+    fault: operations::Fault,
+) -> Result<(), StoreError> {
+    let until = (Moment::now() + platform.hold).0;
+    note_fault(platform, job, reindex, fault, until).await?;
+    platform.store.wait_until(job, until).await
+}
+
+async fn note_fault(
+    platform: &Platform,
+    job: &Job,
+    reindex: &Reindex,
+    fault: operations::Fault,
+    again_at: i64,
+) -> Result<(), StoreError> {
     let mut progress = platform.store.progress_of(&job.pipeline_id, reindex).await?;
-    (progress.fault, progress.next_attempt_at) = (Some(fault), Some(again_at.0));
-    platform.store.note_progress(&reindex.operation, &progress).await?;
-    platform.store.put_off(job, again_at.0).await
+    (progress.fault, progress.next_attempt_at) = (Some(fault), Some(again_at));
+    platform.store.note_progress(&reindex.operation, &progress).await
 }
 
 async fn slice(platform: &Arc<Platform>, job: &Job, pipeline: &Pipeline, reindex: &Reindex) -> Result<Outcome, Unread> {

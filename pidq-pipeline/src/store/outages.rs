@@ -9,16 +9,20 @@ use super::{Result, Store};
 pub struct Outage {
     /// Its name in pipelines.
     pub model: String,
-    /// How long its vectors are in a pipeline that has it.
-    pub dimensions: i64,
+    /// How long its vectors are in a pipeline that has it, or will; none: nobody wants it any more.
+    pub dimensions: Option<i64>,
 }
 
 const NOTE: &str = "insert into outages (model, since, detail) values ($1, $2, $3) on conflict (model) do update set detail = excluded.detail";
-const OUT: &str = "select o.model, coalesce(min(p.embedding_dimensions), 0) from outages o
-  left join pipelines p on p.embedding_model = o.model group by o.model order by o.model";
+/// Models of pipelines, and those of indexes that are being made.
+const OUT: &str = "select o.model, min(m.embedding_dimensions) from outages o left join (
+    select embedding_model, embedding_dimensions from pipelines
+    union all select embedding_model, embedding_dimensions from reindexes
+  ) m on m.embedding_model = o.model group by o.model order by o.model";
 const FORGET: &str = "delete from outages where model = $1";
 const RELEASE: &str = "update jobs set run_at = $2 where run_at > $2 and held_until is null
-  and pipeline_id in (select id from pipelines where embedding_model = $1)";
+  and pipeline_id in (select id from pipelines where embedding_model = $1
+    union all select pipeline_id from reindexes where embedding_model = $1)";
 
 impl Store {
     /// Notes that a model does not answer, and why.
@@ -35,7 +39,7 @@ impl Store {
     /// # Errors
     /// If the database does not answer.
     pub async fn outages(&self) -> Result<Vec<Outage>> {
-        let rows = self.database.rows::<(String, i64)>(OUT, &[]).await?;
+        let rows = self.database.rows::<(String, Option<i64>)>(OUT, &[]).await?;
         Ok(rows.into_iter().map(|(model, dimensions)| Outage { model, dimensions }).collect())
     }
 

@@ -72,7 +72,7 @@ async fn a_document_that_waits_for_a_model_was_not_tried() {
             assert!(!store.postpone(&job, &Progress::default(), later).await.unwrap(), "it is held no more");
             assert!(store.take_job("two", LONG).await.unwrap().is_none(), "not yet");
             let outages = store.outages().await.unwrap();
-            assert_eq!((outages.len(), outages[0].model.as_str(), outages[0].dimensions), (1, "hash-512", 512));
+            assert_eq!((outages.len(), outages[0].model.as_str(), outages[0].dimensions), (1, "hash-512", Some(512)));
             store.end_outage("hash-512").await.unwrap();
         }
         assert!(store.outages().await.unwrap().is_empty());

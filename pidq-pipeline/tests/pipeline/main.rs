@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod analyser;
+mod another_model;
 mod answer;
 mod api;
 mod asking;
