@@ -69,10 +69,10 @@ fn parameter(parameter: &Parameter) -> Value {
     let place = match parameter.place {
         Place::Path => "path",
         Place::Query => "query",
-        Place::Header => "header",
+        Place::Header | Place::NeededHeader => "header",
     };
     json!({
-        "name": parameter.name, "in": place, "required": parameter.place == Place::Path,
+        "name": parameter.name, "in": place, "required": matches!(parameter.place, Place::Path | Place::NeededHeader),
         "description": parameter.summary, "schema": schema(parameter.schema),
     })
 }

@@ -84,6 +84,8 @@ pub enum Place {
     Query,
     /// In a header: optional.
     Header,
+    /// In a header that has to be there.
+    NeededHeader,
 }
 
 /// A parameter, for the documentation. Reading it is the handler's part.

@@ -492,7 +492,7 @@ const WAIT: Parameter = parameter(
 const NEW_FILENAME: Parameter = parameter("filename", TEXT, "Another name of the file.");
 const IF_MATCH: Parameter = Parameter {
     name: "If-Match",
-    place: Place::Header,
+    place: Place::NeededHeader,
     schema: TEXT,
     summary: "The ETag of the content, or of the document, as it was read; or `*`.",
 };

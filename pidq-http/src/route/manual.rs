@@ -49,6 +49,7 @@ fn parameter_row(parameter: &Parameter) -> String {
         Place::Path => "path",
         Place::Query => "URL",
         Place::Header => "header",
+        Place::NeededHeader => "header, needed",
     };
     format!("| `{}` | {place} | {} |\n", parameter.name, parameter.summary)
 }

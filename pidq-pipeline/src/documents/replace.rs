@@ -17,9 +17,9 @@ use crate::store::{NewContent, StoreError};
 /// `PUT /api/pipelines/{pipeline_id}/documents/{document_id}/content`.
 pub(crate) async fn replace(platform: &Arc<Platform>, mut request: Request) -> Result<Response, Problem> {
     let (_, _, document) = of(platform, &request, Verb::Write).await?;
+    let wait = wait_of(&request)?;
     condition(&request, &document)?;
     platform.licensing.admit()?;
-    let wait = wait_of(&request)?;
     let name = request.query()?.one("filename")?.map(|name| filename(Some(name)));
     let media = request.head.media_type().unwrap_or_else(|| "application/octet-stream".into());
     let room = platform.uploads.admit(&request)?;
