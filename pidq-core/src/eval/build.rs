@@ -397,6 +397,7 @@ impl<'a> Cx<'a> {
     pub(crate) fn is_equal(&mut self, a: Value<'a>, b: Value<'a>) -> Result<bool> {
         if let (Value::String(a), Value::String(b)) = (a, b) {
             self.spend_bytes(a.len().min(b.len()))?;
+            return Ok(a == b);
         }
         crate::value::compare::is_equal(a, b, |units| self.spend(units))
     }
@@ -429,17 +430,37 @@ pub(crate) struct LimitedText {
     limit: usize,
 }
 
-impl fmt::Write for LimitedText {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        let needed = self.text.len() + text.len();
+impl LimitedText {
+    /// Adds two texts, or fails before both.
+    #[inline]
+    pub(crate) fn push_both(&mut self, first: &str, second: &str) -> fmt::Result {
+        self.make_room(first.len() + second.len())?;
+        self.text.push_str(first);
+        self.text.push_str(second);
+        Ok(())
+    }
+
+    #[inline]
+    fn make_room(&mut self, bytes: usize) -> fmt::Result {
+        let needed = self.text.len() + bytes;
+        if needed <= self.text.capacity().min(self.limit) { Ok(()) } else { self.grow(needed) }
+    }
+
+    #[cold]
+    fn grow(&mut self, needed: usize) -> fmt::Result {
         if needed > self.limit {
             return Err(fmt::Error);
         }
-        if needed > self.text.capacity() {
-            // Twice as much each time, but never room for more than is allowed.
-            let wanted = (2 * needed).min(self.limit);
-            self.text.reserve_exact(wanted - self.text.len());
-        }
+        // Twice as much each time, but never room for more than is allowed.
+        let wanted = (2 * needed).min(self.limit);
+        self.text.reserve_exact(wanted - self.text.len());
+        Ok(())
+    }
+}
+
+impl fmt::Write for LimitedText {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.make_room(text.len())?;
         self.text.push_str(text);
         Ok(())
     }

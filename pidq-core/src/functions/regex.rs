@@ -85,16 +85,23 @@ struct Shape<'a> {
     names: Option<&'a Keys<'a>>,
 }
 
-/// Keys of an object that describes a match; the last ones only where the pattern has groups and names.
-const KEYS: [&str; 3] = ["value", "groups", "namedGroups"];
+/// The keys of an object that describes a match, where the pattern has neither groups nor names, groups, and both.
+const KEYS: [Keys<'static>; 3] = [
+    Keys { names: &["value"], index: None },
+    Keys { names: &["value", "groups"], index: None },
+    Keys { names: &["value", "groups", "namedGroups"], index: None },
+];
 
 impl<'a> Shape<'a> {
     fn new(cx: &mut Cx<'a>, regex: &'a Regex) -> Result<Shape<'a>> {
         let groups = regex.group_names();
         cx.spend(groups.len() as u64)?;
         let names = if groups.iter().any(Option::is_some) { Some(named_keys(cx, groups)?) } else { None };
-        let count = 1 + usize::from(!groups.is_empty()) + usize::from(names.is_some());
-        let keys = cx.keys(&KEYS[..count])?;
+        let keys = match (groups, names) {
+            ([], _) => const { &KEYS[0] },
+            (_, None) => const { &KEYS[1] },
+            (_, Some(_)) => const { &KEYS[2] },
+        };
         Ok(Shape { keys, groups, names })
     }
 

@@ -55,13 +55,17 @@ fn join<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value
 }
 
 fn write_joined(list: Array<'_>, separator: &str, out: &mut LimitedText) -> fmt::Result {
-    for (at, item) in list.iter().enumerate() {
-        if at > 0 {
-            out.write_str(separator)?;
+    let mut before = "";
+    for item in list.iter() {
+        match item {
+            Value::String(text) => out.push_both(before, text)?,
+            item if item.is_null() => out.write_str(before)?,
+            item => {
+                out.write_str(before)?;
+                convert::write_text(item, out)?;
+            }
         }
-        if !item.is_null() {
-            convert::write_text(item, out)?;
-        }
+        before = separator;
     }
     Ok(())
 }
