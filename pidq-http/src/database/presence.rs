@@ -57,6 +57,8 @@ impl Server {
     async fn unless_gone<T>(&self, connected: impl Future<Output = Result<T, Error>>) -> Result<T, DatabaseError> {
         let mut gone = self.gone.subscribe();
         if *gone.borrow_and_update() {
+            // Should whoever looked have ended, somebody else does.
+            self.look();
             return Err(DatabaseError::Gone);
         }
         let mut connected = std::pin::pin!(connected);
