@@ -21,7 +21,7 @@ use crate::prompt::{Speaker, Turn};
 use crate::queries;
 use crate::questions::{self, Found, Wanted};
 use crate::records::Pipeline;
-use crate::store::{Asked as Noted, Counted, Told};
+use crate::store::{Asked as Noted, CLIENT_GONE, Counted, Told};
 use crate::usage;
 
 /// The most turns of a conversation that are taken.
@@ -274,7 +274,8 @@ impl Frame {
         let outcome = outcome.map(|answer| {
             let usage = answer.usage.as_ref().map_or([0; 2], |usage| [usage.prompt_tokens, usage.completion_tokens]);
             let tokens = usage.map(|tokens| i64::try_from(tokens).unwrap_or(i64::MAX));
-            Told { answered: answer.answered, model: &answer.model, tokens }
+            let estimated = answer.usage.as_ref().is_some_and(|usage| usage.estimated);
+            Told { answered: answer.answered, model: &answer.model, tokens, estimated }
         });
         let (id, pipeline_id, classification) = (&self.id, &self.pipeline, &self.classification);
         if let Err(error) = platform.store.note_query(&Noted { id, pipeline_id, classification, outcome }).await {
@@ -360,7 +361,7 @@ async fn forward(
         };
         if events.json(name, None, &data).await.is_err() {
             if !is_last {
-                frame.note(platform, Err("client-gone")).await;
+                frame.note(platform, Err(CLIENT_GONE)).await;
             }
             return;
         }

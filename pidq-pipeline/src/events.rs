@@ -72,6 +72,8 @@ kinds! {
     DOCUMENT_RECLASSIFIED = "document.reclassified", "documents:read", READERS, "A document got another label. Whoever sees one of the two sees it come or go.";
     QUERY_COMPLETED = "query.completed", "query", ASKERS, "A question was answered, or found to have no answer.";
     QUERY_FAILED = "query.failed", "query", ASKERS, "A question was not answered.";
+    WEBHOOK_DISABLED = "webhook.disabled", "admin", Audience::All, "A webhook is told nothing more: `reason` says why.";
+    WEBHOOK_TEST = "webhook.test", "admin", Audience::All, "Somebody tries a webhook. This goes to it alone.";
     LICENSE_CHANGED = "license.changed", "admin", Audience::All, "The licence is another one, or in another state.";
 }
 

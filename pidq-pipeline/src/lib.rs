@@ -36,6 +36,7 @@ pub mod seal;
 pub mod search;
 pub mod splitter;
 pub mod store;
+pub mod webhooks;
 
 mod ask;
 mod catalogue;

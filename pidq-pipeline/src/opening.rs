@@ -34,6 +34,7 @@ use crate::seal::Sealer;
 use crate::settings::TABLES;
 use crate::store::{Outbox, Store, StoreError};
 use crate::uploads::Uploads;
+use crate::webhooks::Reach;
 
 /// Why the platform cannot be opened, and what to do.
 #[derive(Debug)]
@@ -139,6 +140,7 @@ pub async fn open(settings: &Settings) -> Result<App<Platform>, OpenError> {
         hold: settings.duration("PIDQ_WORKER_HOLD")?.max(SHORTEST_HOLD),
         indexes: Indexes::new(usize::try_from(settings.size("PIDQ_INDEX_MEMORY")?).unwrap_or(usize::MAX)),
         llm: llm(settings)?,
+        webhooks: webhooks(settings)?,
         marking: if settings.on("PIDQ_DATAMARKING")? { Marking::Words } else { Marking::Lines },
         work: Work::new(Work::usual_threads(), SEARCHES),
         near,
@@ -245,12 +247,27 @@ fn is_serious(secret: &str) -> bool {
 
 /// The client of language models, and where it may go: never to our own servers.
 fn llm(settings: &Settings) -> Result<Client, OpenError> {
+    let policy = Policy::of(settings, is_on_loopback(settings)?, back_ends(settings)?)?;
+    Ok(Client::new(guard(settings, policy)?, Patience::default()))
+}
+
+/// How webhooks are reached: never at our own servers either.
+fn webhooks(settings: &Settings) -> Result<Reach, OpenError> {
+    let policy = Policy::of_webhooks(settings, is_on_loopback(settings)?, back_ends(settings)?)?;
+    Ok(Reach {
+        guard: guard(settings, policy)?,
+        time: settings.duration("PIDQ_WEBHOOK_TIME")?,
+        patience: settings.duration("PIDQ_WEBHOOK_PATIENCE")?,
+    })
+}
+
+fn is_on_loopback(settings: &Settings) -> Result<bool, SettingError> {
     let listens: Vec<SocketAddr> = settings.list("PIDQ_LISTEN")?;
-    let on_loopback = listens.iter().all(|address| address.ip().is_loopback());
-    let policy = Policy::of(settings, on_loopback, back_ends(settings)?)?;
-    let guard =
-        Guard::new(policy, authorities(settings)?.as_deref()).map_err(|why| settings.wrong("PIDQ_LLM_CA", &why))?;
-    Ok(Client::new(guard, Patience::default()))
+    Ok(listens.iter().all(|address| address.ip().is_loopback()))
+}
+
+fn guard(settings: &Settings, policy: Policy) -> Result<Guard, OpenError> {
+    Guard::new(policy, authorities(settings)?.as_deref()).map_err(|why| settings.wrong("PIDQ_LLM_CA", &why).into())
 }
 
 /// The authorities that are trusted beside the public ones.

@@ -26,6 +26,7 @@ use crate::rerank::Reranker;
 use crate::seal::Sealer;
 use crate::store::Store;
 use crate::uploads::Uploads;
+use crate::webhooks;
 
 /// What all handlers share.
 pub struct Platform {
@@ -75,6 +76,8 @@ pub struct Platform {
     pub marking: Marking,
     /// Asks language models.
     pub llm: Client,
+    /// How webhooks are reached.
+    pub webhooks: webhooks::Reach,
     /// What a reader of documents may spend.
     pub extraction: extract::Options,
     /// The process that reads them.

@@ -5,7 +5,7 @@ use pidq_http::{Accepts, Access, Method, Parameter, Place, Reply, Route, oauth};
 use crate::platform::Platform;
 use crate::{
     ask, catalogue, connections, documents, events, keys, licensing, limits, operations, pipelines, queries, questions,
-    tokens,
+    tokens, webhooks,
 };
 
 /// The most bytes of a JSON body.
@@ -425,6 +425,90 @@ pub const ROUTES: &[Route<Platform>] = &[
         handler: |platform, request| Box::pin(events::listen(platform, request)),
     },
     Route {
+        method: Method::POST,
+        path: "/api/webhooks",
+        access: Access::Admin,
+        summary: "Has an address told of events as they happen; the secret that they are signed with is shown once.",
+        parameters: &[],
+        body: Some(json(WEBHOOK_WANTED)),
+        replies: &[reply(201, WEBHOOK, "The webhook, with its secret.")],
+        handler: |platform, request| Box::pin(webhooks::create(platform, request)),
+    },
+    Route {
+        method: Method::GET,
+        path: "/api/webhooks",
+        access: Access::Admin,
+        summary: "The webhooks, oldest first.",
+        parameters: &[LIMIT, CURSOR],
+        body: None,
+        replies: &[reply(200, PAGE, "A page of the list.")],
+        handler: |platform, request| Box::pin(webhooks::list(platform, request)),
+    },
+    Route {
+        method: Method::GET,
+        path: "/api/webhooks/{webhook_id}",
+        access: Access::Admin,
+        summary: "A webhook, and whether it is reached.",
+        parameters: &[],
+        body: None,
+        replies: &[reply(200, WEBHOOK, "The webhook.")],
+        handler: |platform, request| Box::pin(webhooks::fetch(platform, request)),
+    },
+    Route {
+        method: Method::PATCH,
+        path: "/api/webhooks/{webhook_id}",
+        access: Access::Admin,
+        summary: "Changes a webhook, or switches it off and on: a merge patch (RFC 7396).",
+        parameters: &[],
+        body: Some(Accepts {
+            media: &["application/json", "application/merge-patch+json"],
+            limit: JSON_BODY,
+            schema: OBJECT,
+        }),
+        replies: &[reply(200, WEBHOOK, "The webhook as it is now.")],
+        handler: |platform, request| Box::pin(webhooks::change(platform, request)),
+    },
+    Route {
+        method: Method::DELETE,
+        path: "/api/webhooks/{webhook_id}",
+        access: Access::Admin,
+        summary: "Deletes a webhook, with what it was to be told.",
+        parameters: &[],
+        body: None,
+        replies: &[Reply { status: 204, media: None, schema: "{}", summary: "It is gone." }],
+        handler: |platform, request| Box::pin(webhooks::delete(platform, request)),
+    },
+    Route {
+        method: Method::POST,
+        path: "/api/webhooks/{webhook_id}/test",
+        access: Access::Admin,
+        summary: "Tells a webhook of an event that tells nothing, now and once.",
+        parameters: &[],
+        body: None,
+        replies: &[reply(200, CALLED, "What came of it.")],
+        handler: |platform, request| Box::pin(webhooks::test(platform, request)),
+    },
+    Route {
+        method: Method::POST,
+        path: "/api/webhooks/{webhook_id}/rotate",
+        access: Access::Admin,
+        summary: "Gives a webhook another secret, which is shown once; events are signed with the one before as well for a while.",
+        parameters: &[OVERLAP],
+        body: None,
+        replies: &[reply(200, WEBHOOK, "The webhook, with its secret.")],
+        handler: |platform, request| Box::pin(webhooks::rotate(platform, request)),
+    },
+    Route {
+        method: Method::GET,
+        path: "/api/webhooks/{webhook_id}/deliveries",
+        access: Access::Admin,
+        summary: "What a webhook got and is to get, newest first.",
+        parameters: &[LIMIT, CURSOR, DELIVERY_STATE],
+        body: None,
+        replies: &[reply(200, PAGE, "A page of the list.")],
+        handler: |platform, request| Box::pin(webhooks::deliveries(platform, request)),
+    },
+    Route {
         method: Method::GET,
         path: "/api/keys",
         access: Access::Admin,
@@ -512,6 +596,17 @@ const STATUS: Parameter = parameter(
 const FILENAME: Parameter = parameter("filename", TEXT, "Only documents of this file name.");
 const EXTERNAL_ID: Parameter = parameter("external_id", TEXT, "Only the document that the caller knows by this.");
 
+const OVERLAP: Parameter = parameter(
+    "overlap",
+    r#"{"type":"integer","minimum":0,"maximum":604800,"default":86400}"#,
+    "Seconds in which the secret before is good beside the new one.",
+);
+const DELIVERY_STATE: Parameter = parameter(
+    "state",
+    r#"{"type":"string","enum":["waiting","delivered","failed","dropped"]}"#,
+    "Only deliveries of this state.",
+);
+
 const OBJECT: &str = r#"{"type":"object"}"#;
 const PAGE: &str = r#"{"type":"object","required":["data","next_cursor"],"properties":{"data":{"type":"array","items":{"type":"object"}},"next_cursor":{"type":["string","null"]},"total":{"type":"integer","minimum":0}}}"#;
 const PIPELINE_WANTED: &str = r#"{"type":"object","required":["name","embedding_model","text_splitter","classifications"],"properties":{"name":{"type":"string","minLength":1,"maxLength":128},"embedding_model":{"type":"string"},"text_splitter":{"anyOf":[{"type":"string"},{"type":"object","required":["name"],"properties":{"name":{"type":"string"}}}]},"classifications":{"type":"array","minItems":1,"maxItems":64,"uniqueItems":true,"items":{"type":"string","minLength":1,"maxLength":64}},"description":{"type":["string","null"]},"metadata":{"type":"object"},"retrieval":{"type":"object"},"chunk_header":{"type":["boolean","null"]},"policies":{"type":"object"}},"additionalProperties":false}"#;
@@ -529,3 +624,6 @@ const FEEDBACK: &str = r#"{"type":"object","required":["rating"],"properties":{"
 const CONNECTION_WANTED: &str = r#"{"type":"object","required":["name","api_key","model","base_url"],"properties":{"name":{"type":"string","minLength":1,"maxLength":128},"provider":{"type":["string","null"],"enum":["openai_compatible","openai",null]},"api_key":{"type":"string"},"model":{"type":"string","minLength":1,"maxLength":256},"base_url":{"type":"string"},"context_window":{"type":["integer","null"],"minimum":1024,"maximum":100000000},"extra_headers":{"type":"object","maxProperties":16,"additionalProperties":{"type":"string"}}},"additionalProperties":false}"#;
 const CONNECTION: &str = r#"{"type":"object","required":["id","name","provider","model","base_url","context_window","extra_headers","created_at","updated_at","revision"],"properties":{"extra_headers":{"type":"array","items":{"type":"string"}}}}"#;
 const TESTED: &str = r#"{"type":"object","required":["ok","latency_ms","models"],"properties":{"ok":{"type":"boolean"},"latency_ms":{"type":"integer"},"models":{"type":"array","items":{"type":"string"}}}}"#;
+const WEBHOOK_WANTED: &str = r#"{"type":"object","required":["url"],"properties":{"url":{"type":"string"},"types":{"type":"array","items":{"type":"string"}},"pipelines":{"type":"array","maxItems":200,"items":{"type":"string"}}},"additionalProperties":false}"#;
+const WEBHOOK: &str = r#"{"type":"object","required":["id","url","types","pipelines","status","failures","failing_since","error","key_id","created_at","updated_at"],"properties":{"status":{"type":"string","enum":["active","disabled"]},"secret":{"type":"string"}}}"#;
+const CALLED: &str = r#"{"type":"object","required":["delivered","event_id","status","error","latency_ms"],"properties":{"delivered":{"type":"boolean"},"status":{"type":["integer","null"]},"error":{"type":["string","null"]}}}"#;

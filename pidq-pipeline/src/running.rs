@@ -9,7 +9,7 @@ use crate::opening::{OpenError, open};
 use crate::platform::Platform;
 use crate::replicas;
 use crate::settings::TABLES;
-use crate::{events, ingest, keeping, outages};
+use crate::{events, ingest, keeping, outages, webhooks};
 
 /// What a process does.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -76,5 +76,6 @@ fn workers(app: &App<Platform>, workers: usize) -> JoinSet<()> {
     tasks.spawn(events::keep(Arc::clone(&app.state)));
     tasks.spawn(keeping::tidy(Arc::clone(&app.state)));
     tasks.spawn(events::publish(Arc::clone(&app.state)));
+    tasks.spawn(webhooks::send(Arc::clone(&app.state)));
     tasks
 }

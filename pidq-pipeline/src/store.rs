@@ -15,6 +15,7 @@ mod queries;
 mod questions;
 mod reindexes;
 mod usage;
+mod webhooks;
 
 use pidq_http::database::{Database, DatabaseError, Migration};
 use pidq_http::{Fut, uuid_v7};
@@ -32,7 +33,8 @@ pub use pipelines::{Census, NewPipeline, Seen};
 pub use queries::{KeptQuery, NewQuery};
 pub use questions::Counted;
 pub use reindexes::{LATECOMERS, Reindex, Swap, Target};
-pub use usage::{Asked, Told};
+pub use usage::{Asked, CLIENT_GONE, Told};
+pub use webhooks::{Attempt, Delivery};
 
 const MIGRATIONS: &[Migration] = &[
     Migration { version: 1, sql: include_str!("../migrations/platform_1.sql") },
@@ -40,6 +42,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration { version: 3, sql: include_str!("../migrations/platform_3.sql") },
     Migration { version: 4, sql: include_str!("../migrations/platform_4.sql") },
     Migration { version: 6, sql: include_str!("../migrations/platform_6.sql") },
+    Migration { version: 7, sql: include_str!("../migrations/platform_7.sql") },
 ];
 
 /// The database of the platform.

@@ -163,6 +163,14 @@ impl Transaction {
         })
     }
 
+    /// All rows of a statement.
+    pub async fn rows<T: Row>(&mut self, sql: &'static str, args: &[Arg<'_>]) -> Result<Vec<T>, DatabaseError> {
+        Ok(match self {
+            Transaction::Sqlite(tx) => bound!(sqlx::query_as(sql), args).fetch_all(&mut **tx).await?,
+            Transaction::Postgres(tx) => bound!(sqlx::query_as(sql), args).fetch_all(&mut **tx).await?,
+        })
+    }
+
     /// Runs the statements of a migration: several, without arguments.
     pub(super) async fn run_all(&mut self, sql: &'static str) -> Result<(), DatabaseError> {
         match self {

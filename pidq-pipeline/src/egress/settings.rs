@@ -4,19 +4,40 @@ use pidq_http::{Kind, Setting, SettingError, Settings, settings};
 
 use super::{AllowList, BackEnd, Level, Policy, Reach};
 
-/// What an administrator decides about the addresses that callers name.
+/// What an administrator decides about the addresses that callers name: of models, and of webhooks.
 pub const SETTINGS: &[Setting] = settings![
     "PIDQ_LLM_ALLOW", "config.llm.allow", Kind::List, None, false, "Addresses of LLMs that callers may name, each with all below it; nothing else is called then.";
     "PIDQ_LLM_EGRESS", "config.llm.egress", Kind::OneOf(&["public", "private", "local"]), None, false, "Without a list: how near an LLM may be. `private`, or `local` while the server listens on loopback.";
+    "PIDQ_WEBHOOK_ALLOW", "config.webhooks.allow", Kind::List, None, false, "Addresses that webhooks may have, each with all below it; nothing else is called then.";
+    "PIDQ_WEBHOOK_EGRESS", "config.webhooks.egress", Kind::OneOf(&["public", "private", "local"]), None, false, "Without a list: how near a webhook may be. `private`, or `local` while the server listens on loopback.";
     "PIDQ_LLM_CA", "config.llm.ca", Kind::Path, None, false, "Certificates (PEM) of authorities to trust beside the public ones.";
 ];
 
 impl Policy {
-    /// The policy of the settings. Without any, this machine is reached only while it serves itself alone.
+    /// The policy of the settings for models.
     pub fn of(settings: &Settings, on_loopback: bool, back_ends: Vec<BackEnd>) -> Result<Policy, SettingError> {
-        let listed = settings.optional("PIDQ_LLM_ALLOW")?.map(str::parse::<AllowList>).transpose();
-        let listed = listed.map_err(|error| settings.wrong("PIDQ_LLM_ALLOW", &error.to_string()))?;
-        let level = match settings.optional("PIDQ_LLM_EGRESS")? {
+        Policy::read(settings, ["PIDQ_LLM_ALLOW", "PIDQ_LLM_EGRESS"], on_loopback, back_ends)
+    }
+
+    /// The policy of the settings for webhooks.
+    pub fn of_webhooks(
+        settings: &Settings,
+        on_loopback: bool,
+        back_ends: Vec<BackEnd>,
+    ) -> Result<Policy, SettingError> {
+        Policy::read(settings, ["PIDQ_WEBHOOK_ALLOW", "PIDQ_WEBHOOK_EGRESS"], on_loopback, back_ends)
+    }
+
+    /// The policy of a list and a level. Without any, this machine is reached only while it serves itself alone.
+    fn read(
+        settings: &Settings,
+        [list, level]: [&str; 2],
+        on_loopback: bool,
+        back_ends: Vec<BackEnd>,
+    ) -> Result<Policy, SettingError> {
+        let listed = settings.optional(list)?.map(str::parse::<AllowList>).transpose();
+        let listed = listed.map_err(|error| settings.wrong(list, &error.to_string()))?;
+        let level = match settings.optional(level)? {
             Some("public") => Level::Public,
             Some("local") => Level::Local,
             None if on_loopback => Level::Local,

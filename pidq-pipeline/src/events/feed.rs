@@ -33,7 +33,7 @@ impl Feed {
     }
 
     /// Tells of every newer position, and of the end.
-    pub(super) fn heard(&self) -> watch::Receiver<i64> {
+    pub(crate) fn heard(&self) -> watch::Receiver<i64> {
         self.last.subscribe()
     }
 

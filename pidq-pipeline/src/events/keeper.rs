@@ -48,6 +48,7 @@ async fn tidy(platform: &Platform) -> Result<(), StoreError> {
     let state = platform.licensing.state();
     platform.store.note_licence(state.word()).await?;
     let before = Moment::now() - platform.keep_events;
+    platform.store.forget_deliveries(before.0).await?;
     while platform.store.forget_events(before.0, BATCH).await? == BATCH {}
     Ok(())
 }

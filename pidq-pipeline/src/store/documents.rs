@@ -247,7 +247,7 @@ impl Store {
         tx.execute(INSERT_CONTENT, &[id.into(), 1.into(), new.content.into()]).await?;
         jobs::add(&mut tx, JobKind::Read, new.pipeline_id, Some((id, 1)), now).await?;
         let amount = Amount { documents: 1, bytes: new.content.len() as i64, ..Amount::default() };
-        usage::count(&mut tx, new.pipeline_id, amount).await?;
+        usage::count(&mut tx, new.pipeline_id, new.classification, amount).await?;
         self.outbox.tell_of(&mut tx, events::DOCUMENT_QUEUED, id, None).await?;
         self.outbox.commit(tx).await
     }
@@ -405,7 +405,7 @@ impl Store {
         tx.execute(INSERT_CONTENT, &[(&document.id).into(), revision.into(), new.content.into()]).await?;
         jobs::add(&mut tx, JobKind::Read, &document.pipeline_id, Some((&document.id, revision)), now).await?;
         let amount = Amount { documents: 1, bytes: new.content.len() as i64, ..Amount::default() };
-        usage::count(&mut tx, &document.pipeline_id, amount).await?;
+        usage::count(&mut tx, &document.pipeline_id, &document.classification, amount).await?;
         self.outbox.tell_of(&mut tx, events::DOCUMENT_QUEUED, &document.id, None).await?;
         self.outbox.commit(tx).await?;
         Ok(())

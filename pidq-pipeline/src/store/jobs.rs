@@ -9,6 +9,7 @@ use pidq_http::auth::Moment;
 use pidq_http::database::{Arg, DatabaseError, Kind, Transaction};
 use pidq_http::uuid_v7;
 
+use super::usage::{self, Amount};
 use super::{Result, Store, StoreError, again, chunks, partitions, reindexes, text};
 use crate::events;
 use crate::records::{Chunk, Progress, Status};
@@ -331,6 +332,9 @@ impl Store {
         chunks::insert(&mut tx, &home, &read.chunks).await?;
         partitions::changed(&mut tx, document).await?;
         tx.execute(DONE, &[(&job.id).into(), (&job.holder).into()]).await?;
+        // Figures come last everywhere, so that nobody waits for them in a circle.
+        let amount = Amount { chunks: read.chunks.len() as i64, ..Amount::default() };
+        usage::count(&mut tx, &job.pipeline_id, &label, amount).await?;
         self.tell_of_job(&mut tx, events::DOCUMENT_READY, job).await?;
         self.outbox.commit(tx).await?;
         Ok(Published::Done)

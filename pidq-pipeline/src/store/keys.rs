@@ -1,5 +1,7 @@
 //! API keys in the database: what they may do, and the fingerprints of their secrets.
 
+use pidq_http::database::Transaction;
+
 use super::{Result, Store, structure, text};
 use crate::keys::ApiKey;
 
@@ -60,6 +62,11 @@ impl Store {
     pub async fn delete_key(&self, id: &str) -> Result<bool> {
         Ok(self.database.execute(DELETE, &[id.into()]).await? > 0)
     }
+}
+
+/// The key of an id, as this transaction sees it.
+pub(super) async fn within(tx: &mut Transaction, id: &str) -> Result<Option<ApiKey>> {
+    Ok(tx.row::<Row>(BY_ID, &[id.into()]).await?.map(key).transpose()?.map(|(key, _)| key))
 }
 
 fn key(row: Row) -> Result<(ApiKey, String)> {

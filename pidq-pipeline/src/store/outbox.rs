@@ -54,6 +54,9 @@ const LAST: &str = "select value from counters where name = 'events'";
 const AFTER: &str =
     "select id, position, kind, pipeline_id, document_id, classification, previous, details, happened_at
   from events where position > $1 order by position limit $2";
+const BY_ID: &str =
+    "select id, coalesce(position, 0), kind, pipeline_id, document_id, classification, previous, details, happened_at
+  from events where id = $1";
 const POSITION: &str = "select coalesce(position, 0) from events where id = $1";
 const FORGET: &str = "delete from events where id in (
     select id from events where happened_at < $1 and position is not null
@@ -153,8 +156,10 @@ impl Store {
             return Ok(0);
         }
         let mut tx = self.database.begin().await?;
-        tx.execute(HOLD, &[]).await?;
+        hold(&mut tx).await?;
+        let last = tx.row::<(i64,)>(LAST, &[]).await?.map_or(0, |row| row.0);
         let placed = tx.execute(PLACE, &[(most as i64).into()]).await?;
+        self.fan_out(&mut tx, last, most).await?;
         tx.execute(COUNT, &[(placed as i64).into()]).await?;
         tx.commit().await?;
         Ok(placed as usize)
@@ -175,6 +180,14 @@ impl Store {
     pub async fn events_after(&self, position: i64, most: usize) -> Result<Vec<Event>> {
         let rows = self.database.rows::<Row>(AFTER, &[position.into(), (most as i64).into()]).await?;
         rows.into_iter().map(event).collect()
+    }
+
+    /// The event of an id; none if it is forgotten.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn event(&self, id: &str) -> Result<Option<Event>> {
+        self.database.row::<Row>(BY_ID, &[id.into()]).await?.map(event).transpose()
     }
 
     /// The place of an event; none if it is forgotten.
@@ -246,6 +259,18 @@ impl Store {
         self.outbox.commit(tx).await?;
         Ok(())
     }
+}
+
+/// Lets nobody give places until the transaction is over.
+pub(super) async fn hold(tx: &mut Transaction) -> Result<()> {
+    tx.execute(HOLD, &[]).await?;
+    Ok(())
+}
+
+/// Events behind a position, those too that got their places in this transaction.
+pub(super) async fn behind(tx: &mut Transaction, position: i64, most: usize) -> Result<Vec<Event>> {
+    let rows = tx.rows::<Row>(AFTER, &[position.into(), (most as i64).into()]).await?;
+    rows.into_iter().map(event).collect()
 }
 
 fn event(row: Row) -> Result<Event> {

@@ -1,4 +1,4 @@
-//! What came of questions, and how much of everything a pipeline had on a day.
+//! What came of questions, and how much of everything there was under a classification on a day.
 
 use pidq_http::auth::Moment;
 use pidq_http::database::{DatabaseError, Transaction};
@@ -30,39 +30,70 @@ pub struct Told<'a> {
     pub model: &'a str,
     /// Of the question with its contexts, and of the answer.
     pub tokens: [i64; 2],
+    /// Whether these were estimated, since the model did not say.
+    pub estimated: bool,
 }
+
+impl Asked<'_> {
+    fn amount(&self) -> Amount {
+        match self.outcome {
+            Ok(Told { tokens, estimated, .. }) => {
+                let estimated_tokens = if estimated { tokens[0].saturating_add(tokens[1]) } else { 0 };
+                Amount { queries: 1, tokens, estimated_tokens, ..Amount::default() }
+            }
+            // It was being answered, and counts for the licence as well.
+            Err(CLIENT_GONE) => Amount { queries: 1, ..Amount::default() },
+            Err(_) => Amount { failed_queries: 1, ..Amount::default() },
+        }
+    }
+}
+
+/// The code of a question whose sender went away while it was answered.
+pub const CLIENT_GONE: &str = "client-gone";
 
 /// What is counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Amount {
-    pub queries: i64,
-    pub tokens: [i64; 2],
     pub documents: i64,
     pub bytes: i64,
+    pub chunks: i64,
+    pub queries: i64,
+    pub failed_queries: i64,
+    pub tokens: [i64; 2],
+    pub estimated_tokens: i64,
 }
 
 const DAY: i64 = 86_400_000;
 
-const ADD: &str = "insert into usage (pipeline_id, day, queries, prompt_tokens, completion_tokens, documents, bytes)
-  values ($1, $2, $3, $4, $5, $6, $7) on conflict (pipeline_id, day) do update set
-  queries = usage.queries + excluded.queries, prompt_tokens = usage.prompt_tokens + excluded.prompt_tokens,
-  completion_tokens = usage.completion_tokens + excluded.completion_tokens,
-  documents = usage.documents + excluded.documents, bytes = usage.bytes + excluded.bytes";
+const ADD: &str = "insert into figures (day, pipeline_id, classification, documents, bytes, chunks, queries,
+  failed_queries, prompt_tokens, completion_tokens, estimated_tokens)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) on conflict (day, pipeline_id, classification) do update set
+  documents = figures.documents + excluded.documents, bytes = figures.bytes + excluded.bytes,
+  chunks = figures.chunks + excluded.chunks, queries = figures.queries + excluded.queries,
+  failed_queries = figures.failed_queries + excluded.failed_queries,
+  prompt_tokens = figures.prompt_tokens + excluded.prompt_tokens,
+  completion_tokens = figures.completion_tokens + excluded.completion_tokens,
+  estimated_tokens = figures.estimated_tokens + excluded.estimated_tokens";
 
-/// Adds to what a pipeline had today.
+/// Adds to what there was under a label today.
 pub(super) async fn count(
     tx: &mut Transaction,
     pipeline: &str,
+    label: &str,
     amount: Amount,
 ) -> std::result::Result<(), DatabaseError> {
     let arguments = [
-        pipeline.into(),
         Moment::now().0.div_euclid(DAY).into(),
-        amount.queries.into(),
-        amount.tokens[0].into(),
-        amount.tokens[1].into(),
+        pipeline.into(),
+        label.into(),
         amount.documents.into(),
         amount.bytes.into(),
+        amount.chunks.into(),
+        amount.queries.into(),
+        amount.failed_queries.into(),
+        amount.tokens[0].into(),
+        amount.tokens[1].into(),
+        amount.estimated_tokens.into(),
     ];
     tx.execute(ADD, &arguments).await.map(drop)
 }
@@ -74,8 +105,7 @@ impl Store {
     /// If the database does not answer.
     pub async fn note_query(&self, asked: &Asked<'_>) -> Result<()> {
         let mut tx = self.database.begin().await?;
-        let tokens = asked.outcome.map_or([0; 2], |told| told.tokens);
-        count(&mut tx, asked.pipeline_id, Amount { queries: 1, tokens, ..Amount::default() }).await?;
+        count(&mut tx, asked.pipeline_id, asked.classification, asked.amount()).await?;
         let kind = if asked.outcome.is_ok() { events::QUERY_COMPLETED } else { events::QUERY_FAILED };
         let (pipeline, label) = (Some(asked.pipeline_id), Some(asked.classification));
         let word = Word { pipeline, label, details: details(asked), ..Word::default() };

@@ -32,6 +32,8 @@ pub enum Step {
 pub struct Asked {
     pub head: String,
     pub body: Value,
+    /// The body as it came.
+    pub bytes: Vec<u8>,
 }
 
 /// A server on this machine, and what happened to it.
@@ -127,7 +129,8 @@ async fn read(stream: &mut TcpStream) -> Option<Asked> {
     while bytes.len() < whole {
         stream.read_buf(&mut bytes).await.ok()?;
     }
-    Some(Asked { head, body: serde_json::from_slice(&bytes[end + 4..]).unwrap_or_default() })
+    let bytes = bytes.split_off(end + 4);
+    Some(Asked { head, body: serde_json::from_slice(&bytes).unwrap_or_default(), bytes })
 }
 
 /// An answer with a body of known length.

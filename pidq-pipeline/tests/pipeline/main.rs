@@ -44,3 +44,4 @@ mod service;
 mod states;
 mod stored;
 mod together;
+mod webhooks;
