@@ -119,6 +119,17 @@ impl Cell {
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub(crate) struct ContainerId(pub u32);
 
+/// How the items of a list stand in the input.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub(crate) enum Layout {
+    /// Anyhow.
+    Loose,
+    /// All are containers, and right behind each but the last stands its comma.
+    Followed,
+    /// The same, and nothing else stands between them.
+    Compact,
+}
+
 /// Where the children of a container are, and its bytes in the input.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Container {
@@ -300,16 +311,18 @@ impl Arena {
         (lexeme.value, self.slice(lexeme.span))
     }
 
-    /// Whether all items of an array are containers with nothing but a comma between them.
-    pub fn is_compact(&self, id: ContainerId) -> bool {
-        let mut end = self.container(id).span.start;
-        self.items(id).iter().all(|item| {
-            let (Kind::Array(child) | Kind::Object(child)) = item.kind() else { return false };
-            let span = self.container(child).span;
-            let follows = span.start == end + 1;
-            end = span.end;
-            follows
-        })
+    /// How the items of an array stand in the input: as the loosest pair of neighbours does.
+    pub fn layout(&self, id: ContainerId) -> Layout {
+        let span = |item: &Cell| match item.kind() {
+            Kind::Array(child) | Kind::Object(child) => Some(self.container(child).span),
+            _ => None,
+        };
+        let between = |pair: &[Cell]| match (span(&pair[0]), span(&pair[1])) {
+            (Some(one), Some(next)) if next.start == one.end + 1 => Layout::Compact,
+            (Some(one), Some(_)) if self.source().as_bytes()[one.end as usize] == b',' => Layout::Followed,
+            _ => Layout::Loose,
+        };
+        self.items(id).windows(2).map(between).min().unwrap_or(Layout::Loose)
     }
 
     /// The path from the root to a container, such as `.pid_graph.nodes[17]`.

@@ -20,7 +20,7 @@ pub(crate) mod walk;
 
 use std::sync::OnceLock;
 
-use crate::arena::{Arena, ContainerId, load};
+use crate::arena::{Arena, ContainerId, Layout, load};
 use crate::error::Result;
 use crate::limits::MAX_DEPTH;
 use crate::value::{Array, Value};
@@ -118,9 +118,9 @@ impl Graph {
         self.columns.get_or_init(|| Columns::new(&self.arena)).get(&self.arena, list, path)
     }
 
-    /// Whether all items of a list are containers with nothing but a comma between them.
-    pub(crate) fn is_compact(&self, list: ContainerId) -> bool {
-        self.columns.get_or_init(|| Columns::new(&self.arena)).is_compact(&self.arena, list)
+    /// How the items of a list stand in the input.
+    pub(crate) fn layout(&self, list: ContainerId) -> Layout {
+        self.columns.get_or_init(|| Columns::new(&self.arena)).layout(&self.arena, list)
     }
 
     /// Its nodes and edges; nothing where it has none.

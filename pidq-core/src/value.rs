@@ -8,7 +8,7 @@ pub(crate) mod write;
 
 use std::fmt;
 
-use crate::arena::{Arena, Cell, ContainerId, Kind};
+use crate::arena::{Arena, Cell, ContainerId, Kind, Layout};
 use crate::error::Result;
 
 pub(crate) use keys::{Index, KeyIndex, Keys, Places};
@@ -214,8 +214,8 @@ pub(crate) struct Rows<'a> {
     pub arena: &'a Arena,
     pub base: ContainerId,
     pub rows: &'a [u32],
-    /// All items of the stored list are containers, and nothing but a comma stands between them.
-    pub is_compact: bool,
+    /// How the items of the stored list stand in its input, as far as that is known.
+    pub layout: Layout,
 }
 
 /// Values of a document, or numbers and truth values, side by side.

@@ -100,7 +100,10 @@ impl Cook {
         while into.len() < until {
             let step = recipe.steps.get(place.step).copied();
             let made_to = step.map_or(made.len(), |step| step.made_to);
-            place.made += append(into, until, &made[place.made..made_to]);
+            // Hot: between most parts of the document nothing was made.
+            if place.made < made_to {
+                place.made += append(into, until, &made[place.made..made_to]);
+            }
             let Some(step) = step else { return };
             if place.made < made_to {
                 return;

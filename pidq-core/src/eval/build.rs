@@ -5,7 +5,7 @@ use std::fmt;
 use super::Cx;
 use super::plan::{self, Plan};
 use crate::arena::load::array_index;
-use crate::arena::{Arena, ContainerId};
+use crate::arena::{Arena, ContainerId, Layout};
 use crate::error::{Code, Error, Result};
 use crate::graph::column::WORTH_IT;
 use crate::value::{
@@ -56,8 +56,9 @@ impl<'a> Cx<'a> {
     }
 
     fn rows_in_scratch(&self, arena: &'a Arena, base: ContainerId, rows: &'a [u32]) -> Result<Value<'a>> {
-        let is_compact = rows.len() >= WORTH_IT && std::ptr::eq(arena, self.document) && self.graph.is_compact(base);
-        let rows = Rows { arena, base, rows, is_compact };
+        let is_known = rows.len() >= WORTH_IT && std::ptr::eq(arena, self.document);
+        let layout = if is_known { self.graph.layout(base) } else { Layout::Loose };
+        let rows = Rows { arena, base, rows, layout };
         let rows = self.scratch.one(rows).ok_or_else(|| self.out_of_memory())?;
         Ok(Value::Array(Array(Items::Rows(rows))))
     }

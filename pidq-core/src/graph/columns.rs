@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use super::column::Column;
-use crate::arena::{Arena, ContainerId};
+use crate::arena::{Arena, ContainerId, Layout};
 
 /// The columns that queries have asked for.
 #[derive(Debug)]
@@ -11,8 +11,8 @@ pub(crate) struct Columns {
     slots: Box<[OnceLock<Slot>]>,
     /// Bytes that all columns together may take.
     budget: usize,
-    /// Lists that were looked at: whether their items stand side by side in the input.
-    lists: [OnceLock<(ContainerId, bool)>; LISTS],
+    /// Lists that were looked at: how their items stand in the input.
+    lists: [OnceLock<(ContainerId, Layout)>; LISTS],
 }
 
 /// A field of a list; without a column where it has none.
@@ -39,11 +39,10 @@ impl Columns {
         Columns { slots, budget: arena.size().max(LEAST_BUDGET), lists: Default::default() }
     }
 
-    /// Whether all items of a list are containers with nothing but a comma between them. False where there is no room
-    /// to remember it.
-    pub fn is_compact(&self, arena: &Arena, list: ContainerId) -> bool {
-        let mut lists = self.lists.iter().map(|known| known.get_or_init(|| (list, arena.is_compact(list))));
-        lists.find(|(known, _)| *known == list).is_some_and(|(_, is_compact)| *is_compact)
+    /// How the items of a list stand in the input. Loose where there is no room to remember it.
+    pub fn layout(&self, arena: &Arena, list: ContainerId) -> Layout {
+        let mut lists = self.lists.iter().map(|known| known.get_or_init(|| (list, arena.layout(list))));
+        lists.find(|(known, _)| *known == list).map_or(Layout::Loose, |(_, layout)| *layout)
     }
 
     /// A field of the items of a list; nothing where it has no column, or there is no room for more.

@@ -8,7 +8,7 @@ use std::ops::Range;
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 
 use super::{Array, CellList, Fields, Items, Number, Object, Rows, Table, Value};
-use crate::arena::{Arena, Cell, ContainerId, Kind, load::array_index};
+use crate::arena::{Arena, Cell, ContainerId, Kind, Layout, load::array_index};
 use crate::error::{Code, Error, Result, Span};
 
 /// Bytes collected before they are handed on.
@@ -112,7 +112,7 @@ impl Writer<'_> {
             Value::Array(Array(Items::Stored(arena, id))) | Value::Object(Object(Fields::Stored(arena, id))) => {
                 self.push(arena.container_text(id))
             }
-            Value::Array(Array(Items::Rows(rows))) if rows.is_compact => self.compact_rows(rows),
+            Value::Array(Array(Items::Rows(rows))) if rows.layout != Layout::Loose => self.followed_rows(rows),
             Value::Array(Array(Items::Rows(rows))) => self.rows(rows.arena, rows.base, rows.rows.iter().copied()),
             Value::Array(Array(Items::Part { arena, base, first, len })) => self.rows(arena, base, first..first + len),
             Value::Array(Array(Items::Cells(list))) => self.cells(list),
@@ -158,20 +158,28 @@ impl Writer<'_> {
         Ok(Some(object.value(*at - 1)))
     }
 
-    /// Writes items of a list in which all stand side by side: rows that follow each other are one copy.
-    fn compact_rows(&mut self, list: &Rows<'_>) -> Result<()> {
-        let cells = list.arena.items(list.base);
+    /// Writes items of a list in which each has its comma right behind it, which is copied with it. Rows that stand side by
+    /// side are one copy.
+    fn followed_rows(&mut self, list: &Rows<'_>) -> Result<()> {
+        let (source, cells) = (list.arena.source(), list.arena.items(list.base));
         let span = |row: u32| match cells[row as usize].kind() {
             Kind::Array(id) | Kind::Object(id) => list.arena.container(id).span,
             _ => Span::default(),
         };
+        let mut runs = list.rows.chunk_by(|a, b| list.layout == Layout::Compact && a + 1 == *b).peekable();
         self.push("[")?;
-        for (at, run) in list.rows.chunk_by(|a, b| a + 1 == *b).enumerate() {
-            if at > 0 {
-                self.push(",")?;
+        while let Some(run) = runs.next() {
+            let last = run[run.len() - 1];
+            let (start, end) = (span(run[0]).start, span(last).end);
+            let has_comma = (last as usize) < cells.len() - 1;
+            match runs.peek() {
+                None => self.passage(source, start, end)?,
+                Some(_) if has_comma => self.passage(source, start, end + 1)?,
+                Some(_) => {
+                    self.passage(source, start, end)?;
+                    self.push(",")?;
+                }
             }
-            let (start, end) = (span(run[0]).start, span(run[run.len() - 1]).end);
-            self.push(&list.arena.source()[start as usize..end as usize])?;
         }
         self.push("]")
     }
@@ -203,7 +211,7 @@ impl Writer<'_> {
                 end = next.end;
                 rows.next();
             }
-            self.push(&source[first.start as usize..end as usize])?;
+            self.passage(source, first.start, end)?;
         }
         self.push("]")
     }
@@ -286,11 +294,31 @@ impl Writer<'_> {
         self.push("\"")
     }
 
-    fn push(&mut self, text: &str) -> Result<()> {
-        self.written += text.len();
-        if self.written > self.limit {
-            return Err(self.too_large());
+    /// Writes a part of a source as it stands there. Hot: where its place is all that is told, the text is not touched, since
+    /// that would wait for memory at each row.
+    fn passage(&mut self, source: &str, start: u32, end: u32) -> Result<()> {
+        let place = start as usize..end as usize;
+        self.count(place.len())?;
+        match &mut self.out {
+            Out::Parts(document, sink) if std::ptr::eq(*document, source) => {
+                sink(Written::Source(place));
+                Ok(())
+            }
+            _ => self.put(&source[place]),
         }
+    }
+
+    fn push(&mut self, text: &str) -> Result<()> {
+        self.count(text.len())?;
+        self.put(text)
+    }
+
+    fn count(&mut self, bytes: usize) -> Result<()> {
+        self.written += bytes;
+        if self.written > self.limit { Err(self.too_large()) } else { Ok(()) }
+    }
+
+    fn put(&mut self, text: &str) -> Result<()> {
         match &mut self.out {
             Out::Whole(out) => out.extend_from_slice(text.as_bytes()),
             Out::Parts(source, sink) => match place(source, text) {
@@ -448,6 +476,27 @@ mod tests {
         assert_eq!(parts("get()").1, DOCUMENT.len());
         let (kept, passed) = parts(".nodes | filter(.n)");
         assert_eq!((kept.as_str(), passed), (r#"[{"id": "a", "n": 1},{"id": "c", "n": 3}]"#, 38));
+    }
+
+    #[test]
+    fn rows_are_the_same_however_they_are_separated() {
+        let item = |n: usize| format!(r#"{{"n": {n}, "odd": {}}}"#, n % 2);
+        for separator in [",", ", ", ",\n  ", " ,"] {
+            let items: Vec<String> = (0..100).map(item).collect();
+            let graph = Graph::from_json(format!("[ {} ]", items.join(separator))).expect("a document");
+            let check = |text: &str, kept: Vec<usize>| {
+                let (query, scratch) = (Query::parse(text).expect(text), Scratch::new());
+                let outcome = query.run(&graph, &scratch, Limits::default()).expect(text);
+                let kept: Vec<String> = kept.into_iter().map(item).collect();
+                let mut found = Vec::new();
+                outcome.write_json(&mut found).expect(text);
+                assert_eq!(String::from_utf8_lossy(&found), format!("[{}]", kept.join(",")), "{text} {separator:?}");
+            };
+            check("filter(.odd == 1)", (0..100).filter(|n| n % 2 == 1).collect());
+            check("filter(.n != 50)", (0..100).filter(|n| *n != 50).collect());
+            check("filter(.n > 20 or .odd == 1)", (0..100).filter(|n| *n > 20 || n % 2 == 1).collect());
+            check("sort(.n, \"desc\")", (0..100).rev().collect());
+        }
     }
 
     #[test]
