@@ -6,10 +6,11 @@ use bytes::Bytes;
 
 use crate::store::held;
 
-/// Bytes of a buffer.
-pub(crate) const FRAME: usize = 64 << 10;
+/// Bytes of a buffer. With less the kernel wakes the reader for each, which costs more than what it copies; with more it would
+/// not stay in the cache of a processor.
+pub(crate) const FRAME: usize = 256 << 10;
 /// Buffers that are kept for the next answers.
-const KEPT: usize = 64;
+const KEPT: usize = 32;
 
 /// Buffers that nobody uses now.
 #[derive(Debug, Default)]

@@ -138,8 +138,8 @@ impl Filling for Served {
         self.left as u64
     }
 
-    fn next(&mut self) -> Bytes {
-        let bytes = self.buffers.fill(|into| self.cook.write(into, FRAME));
+    fn next(&mut self, most: usize) -> Bytes {
+        let bytes = self.buffers.fill(|into| self.cook.write(into, most.min(FRAME)));
         self.left -= bytes.len();
         bytes
     }
@@ -152,7 +152,7 @@ mod tests {
     use super::*;
     use crate::memory::Memory;
 
-    /// A document of which every other node is kept, too large for one buffer.
+    /// A document of which every other node is kept.
     fn recipe(text: &str) -> (Recipe, Vec<u8>) {
         let node = |n: usize| format!(r#"{{"id": "N-{n}", "kind": {}, "text": "{}"}}"#, n % 2, "x".repeat(n % 97));
         let nodes: Vec<String> = (0..3000).map(node).collect();
@@ -181,15 +181,15 @@ mod tests {
 
     #[test]
     fn a_recipe_gives_the_result_buffer_by_buffer() {
-        for text in QUERIES {
+        for (text, most) in QUERIES.into_iter().flat_map(|text| [(text, 1000), (text, usize::MAX)]) {
             let (recipe, expected) = recipe(text);
             let memory = Arc::new(Memory::new(1 << 20));
             let room = memory.hold(&"ann".into(), recipe.size()).expect("room");
             let mut served = recipe.served(&Arc::new(Buffers::default()), room);
             let mut found = Vec::new();
             while served.left() > 0 {
-                let bytes = served.next();
-                assert!(bytes.len() == FRAME || served.left() == 0, "{text}");
+                let bytes = served.next(most);
+                assert!(bytes.len() == most.min(FRAME) || served.left() == 0, "{text}");
                 found.extend(bytes);
             }
             assert!(found == expected, "{text}");

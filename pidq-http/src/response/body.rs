@@ -28,8 +28,8 @@ pub(crate) enum Content {
 pub trait Filling: Send {
     /// Bytes that are to come.
     fn left(&self) -> u64;
-    /// The next of them; some, unless none are left.
-    fn next(&mut self) -> Bytes;
+    /// The next of them, so many at most; some, unless none are left.
+    fn next(&mut self, most: usize) -> Bytes;
 }
 
 /// Pieces from a maker, and signs of life while it thinks.
@@ -93,7 +93,7 @@ impl Content {
             Content::Whole(bytes) if bytes.is_empty() => Poll::Ready(None),
             Content::Whole(bytes) => Poll::Ready(Some(Ok(bytes.split_to(bytes.len().min(piece))))),
             Content::Filled(filling) if filling.left() == 0 => Poll::Ready(None),
-            Content::Filled(filling) => Poll::Ready(Some(Ok(filling.next()))),
+            Content::Filled(filling) => Poll::Ready(Some(Ok(filling.next(piece)))),
             Content::Stream(stream) => stream.poll_piece(cx),
         }
     }
