@@ -79,6 +79,9 @@ impl std::error::Error for NoNetwork {}
 pub(crate) fn client(peer: IpAddr, headers: &HeaderMap, trusted: &[Network]) -> IpAddr {
     let is_trusted = |address: IpAddr| trusted.iter().any(|network| network.contains(address));
     let mut client = peer.to_canonical();
+    if !is_trusted(client) {
+        return client;
+    }
     let values: Vec<&str> = headers.get_all("x-forwarded-for").iter().filter_map(|v| v.to_str().ok()).collect();
     for hop in values.iter().rev().flat_map(|value| value.rsplit(',')) {
         if !is_trusted(client) {

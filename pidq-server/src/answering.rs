@@ -63,17 +63,19 @@ pub(crate) async fn answer(
     plain: Plain,
     key: &ResultKey,
 ) -> Result<Response, Problem> {
-    let effort = server.results.effort(key);
+    let question = server.results.question(key);
+    let effort = question.effort();
     let budget = plain.budget;
     let here = plain
         .limits_here(effort)
         .and_then(|limits| server.memory.run_now(limits.memory, |scratch| plain.try_here(scratch, limits)).flatten());
     let (done, waited) = match here {
         Some(done) => (done, Duration::ZERO),
-        None => plain.elsewhere(server, asker).await?,
+        // Boxed, so that an answer takes no more memory than most of them need: this and those below.
+        None => Box::pin(plain.elsewhere(server, asker)).await?,
     };
     let made = done.map_err(|failure| refused(failure, budget, Media::Json))?;
-    server.results.asked(key, made.effort());
+    question.asked(made.effort());
     // Who asks twice may ask again.
     let keep = effort.is_some() && server.results.have_room_for(made.recipe.len());
     let notes = [("fuel", made.headers.fuel), ("queue_ms", waited.as_millis() as u64)];

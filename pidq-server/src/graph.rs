@@ -141,14 +141,14 @@ pub(crate) fn job(request: &Request) -> Result<JobId, Problem> {
 
 /// The version that is asked for. A schema that is not ours is not acceptable.
 pub(crate) fn which(head: &Head) -> Result<Which, Problem> {
-    let schema = head.header("x-schema-version").unwrap_or(SCHEMA);
+    let schema = head.header(SCHEMA_VERSION).unwrap_or(SCHEMA);
     // A reader takes what has the same first number.
     if schema.trim().split('.').next() != Some(SCHEMA) {
         let detail = "There is no such schema version here.";
         let problem = Problem::new(StatusCode::NOT_ACCEPTABLE, "unsupported-schema-version").detail(detail);
         return Err(problem.with("allowed", json!([SCHEMA])));
     }
-    Ok(head.header("x-change-version").map_or(Which::Latest, |version| Which::Version(Version::named(version.trim()))))
+    Ok(head.header(CHANGE_VERSION).map_or(Which::Latest, |version| Which::Version(Version::named(version.trim()))))
 }
 
 /// The headers that tell of a version.
@@ -164,12 +164,14 @@ pub(crate) fn described(response: Response, meta: &Meta) -> Response {
 /// The first number of the schema versions that there are.
 const SCHEMA: &str = "1";
 
+const SCHEMA_VERSION: header::HeaderName = header::HeaderName::from_static("x-schema-version");
+
 /// The version that an answer is about.
 pub(crate) const CHANGE_VERSION: header::HeaderName = header::HeaderName::from_static("x-change-version");
 
 /// `If-Match` and `If-None-Match`, as a write understands them.
 fn precondition(head: &Head) -> Result<Precondition, Problem> {
-    let given = |name: header::HeaderName| head.header(name.as_str()).map(str::trim);
+    let given = |name: header::HeaderName| head.header(name).map(str::trim);
     match (given(header::IF_MATCH), given(header::IF_NONE_MATCH)) {
         (None, None) => Ok(Precondition::None),
         (Some("*"), None) => Ok(Precondition::Exists),

@@ -2,6 +2,7 @@
 
 use pidq_core::{Outcome, Value};
 use pidq_formats::{FORMATS, Format};
+use pidq_http::header::ACCEPT;
 use pidq_http::{Problem, Request, StatusCode};
 use serde_json::{Value as Json, json};
 
@@ -56,7 +57,7 @@ impl Media {
         match request.query()?.one("format")? {
             Some(name) => Media::named(name).ok_or_else(|| no_format(name)),
             // Hot: most programs take whatever comes.
-            None if [None, Some("*/*"), Some("application/json")].contains(&request.head.header("accept")) => {
+            None if [None, Some("*/*"), Some("application/json")].contains(&request.head.header(ACCEPT)) => {
                 Ok(Media::Json)
             }
             None => Media::accepted(request),

@@ -64,6 +64,13 @@ pub(crate) enum Effort {
     Long,
 }
 
+/// Where a question is remembered, and what it is known by there.
+#[derive(Clone, Copy)]
+pub(crate) struct Question<'r> {
+    slot: &'r AtomicU64,
+    fingerprint: u64,
+}
+
 /// The bytes of an answer until nobody has them.
 struct Alive {
     body: Bytes,
@@ -127,32 +134,33 @@ impl Results {
         len + OVERHEAD <= self.most && read + len <= self.bytes
     }
 
-    /// How long the answer to a question took that was asked before, as far as that is remembered.
-    pub(crate) fn effort(&self, key: &ResultKey) -> Option<Effort> {
-        let (slot, fingerprint) = self.question(key);
-        match slot.load(Relaxed) ^ fingerprint {
+    /// What is remembered of a question.
+    pub(crate) fn question(&self, key: &ResultKey) -> Question<'_> {
+        let hash = self.hasher.hash_one(key);
+        // Never that of an empty slot.
+        let fingerprint = hash & !1 | 1 << 63;
+        Question { slot: &self.questions[hash as usize >> 1 & (QUESTIONS - 1)], fingerprint }
+    }
+
+    /// What is kept.
+    pub fn held(&self) -> Held {
+        self.kept.held()
+    }
+}
+
+impl Question<'_> {
+    /// How long its answer took, if it was asked before and that is remembered.
+    pub(crate) fn effort(self) -> Option<Effort> {
+        match self.slot.load(Relaxed) ^ self.fingerprint {
             0 => Some(Effort::Short),
             1 => Some(Effort::Long),
             _ => None,
         }
     }
 
-    /// Remembers that a question was asked, and how long its answer took.
-    pub(crate) fn asked(&self, key: &ResultKey, effort: Effort) {
-        let (slot, fingerprint) = self.question(key);
-        slot.store(fingerprint | u64::from(effort == Effort::Long), Relaxed);
-    }
-
-    fn question(&self, key: &ResultKey) -> (&AtomicU64, u64) {
-        let hash = self.hasher.hash_one(key);
-        // Never that of an empty slot.
-        let fingerprint = hash & !1 | 1 << 63;
-        (&self.questions[hash as usize >> 1 & (QUESTIONS - 1)], fingerprint)
-    }
-
-    /// What is kept.
-    pub fn held(&self) -> Held {
-        self.kept.held()
+    /// Remembers that it was asked, and how long its answer took.
+    pub(crate) fn asked(self, effort: Effort) {
+        self.slot.store(self.fingerprint | u64::from(effort == Effort::Long), Relaxed);
     }
 }
 
@@ -216,12 +224,12 @@ mod tests {
     #[test]
     fn a_question_is_remembered_with_its_effort() {
         let results = Results::new(0);
-        let question = key("acme", 1, "q");
-        assert_eq!(results.effort(&question), None);
-        for effort in [Effort::Short, Effort::Long, Effort::Short] {
-            results.asked(&question, effort);
-            assert_eq!(results.effort(&question), Some(effort));
+        let effort = |version| results.question(&key("acme", version, "q")).effort();
+        assert_eq!(effort(1), None);
+        for found in [Effort::Short, Effort::Long, Effort::Short] {
+            results.question(&key("acme", 1, "q")).asked(found);
+            assert_eq!(effort(1), Some(found));
         }
-        assert_eq!(results.effort(&key("acme", 2, "q")), None);
+        assert_eq!(effort(2), None);
     }
 }

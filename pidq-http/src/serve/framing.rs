@@ -160,6 +160,10 @@ impl Head {
         // Empty lines before a request are allowed, and mean nothing.
         self.begun |= !line.is_empty();
         self.doubt |= bare;
+        // Hot: no other line tells of a length.
+        if !matches!(line.first(), Some(b'C' | b'c' | b'T' | b't')) {
+            return;
+        }
         let Some(colon) = line.iter().position(|&byte| byte == b':') else { return };
         let (name, value) = (&line[..colon], line[colon + 1..].trim_ascii());
         if name.eq_ignore_ascii_case(b"content-length") {
