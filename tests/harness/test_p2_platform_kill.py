@@ -1,6 +1,6 @@
 """P2: the document platform is killed while it reads. Every document that it took ends ready, or failed with its reason,
-once, and is found: on SQLite in one process, and on PostgreSQL with Redis, NATS, a server and two workers, of which
-everything is killed at random."""
+once, and is found: on SQLite in one process, also while another index is made, and on PostgreSQL with Redis, NATS, a server
+and two workers, of which everything is killed at random."""
 
 import concurrent.futures
 import contextlib
@@ -16,6 +16,9 @@ from service import LONG, Platform, Worker, goal
 
 DOCUMENTS = 2_000 if LONG else 60
 KILLS = 20 if LONG else 3
+# With another index that is made: documents, and kills.
+REINDEXED = 600 if LONG else 60
+REINDEX_KILLS = 10 if LONG else 3
 # With everything: documents, rounds of kills, and how many documents are looked for at the end.
 ALL_DOCUMENTS = 10_000 if LONG else 60
 ALL_KILLS = 120 if LONG else 5
@@ -41,6 +44,31 @@ def test_kill():
         found = [number for number in taken if not is_broken(number) and hits(session, base, number) != [taken[number]]]
         figures = {"documents": DOCUMENTS, "kills": KILLS, "lost": len(lost), "extra": len(states) - len(taken), "unfound": len(found)}
         goal("P2", figures, "0,0,0", not lost and len(states) == len(taken) and not found)
+
+
+def test_kill_while_another_index_is_made():
+    """Every question is answered, from one index or the other, and in the end the new one is whole."""
+    with Platform(PIDQ_WORKER_HOLD="2s", PIDQ_WORKERS="2") as platform:
+        session = platform.session()
+        base = f"{platform.url}/api/pipelines/{platform.pipeline(session)}"
+        numbers = [number for number in range(REINDEXED) if not is_broken(number)]
+        taken = {number: upload(session, base, number) for number in numbers}
+        before = {document: state["chunk_count"] for document, state in settled(session, base).items()}
+        splitter = {"name": "recursive_character", "chunk_size": 100, "chunk_overlap": 0}
+        operation = session.post(f"{base}/reindex", json={"text_splitter": splitter}, timeout=30).json()["id"]
+        chance, kills, unfound = random.Random(13), 0, 0
+        while (told := session.get(f"{platform.url}/api/operations/{operation}", timeout=30).json())["status"] == "running":
+            number = chance.choice(numbers)
+            unfound += hits(session, base, number) != [taken[number]]
+            if kills < REINDEX_KILLS and told["progress"]["done"] * REINDEX_KILLS >= kills * REINDEXED:
+                platform.kill()
+                platform.start()
+                kills += 1
+        states = settled(session, base)
+        unfound += sum(hits(session, base, number) != [taken[number]] for number in numbers)
+        old = sum(states[document]["chunk_count"] <= count for document, count in before.items())
+        figures = {"documents": len(numbers), "kills": kills, "status": told["status"], "unfound": unfound, "old": old}
+        goal("P2-index", figures, "succeeded,0,0", told["status"] == "succeeded" and kills > 0 and not unfound and not old)
 
 
 @pytest.mark.skipif(bool(missing()), reason=f"not installed: {', '.join(missing())}")
