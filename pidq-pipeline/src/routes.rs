@@ -246,7 +246,7 @@ pub const ROUTES: &[Route<Platform>] = &[
         body: Some(json(QUERY)),
         replies: &[
             reply(200, OBJECT, "The answer, or that there is none in the documents."),
-            Reply { status: 200, media: Some("text/event-stream"), schema: "{}", summary: "The answer as events." },
+            Reply { status: 200, media: Some("text/event-stream"), schema: EVENT, summary: "The answer as events." },
         ],
         handler: |platform, request| Box::pin(ask::ask(platform, request)),
     },
@@ -421,7 +421,7 @@ pub const ROUTES: &[Route<Platform>] = &[
         summary: "Events as they happen (server-sent events), each with its id; `Last-Event-ID` asks for those behind it.",
         parameters: &[EVENT_TYPE, OF_PIPELINE, LAST_EVENT_ID],
         body: None,
-        replies: &[Reply { status: 200, media: Some("text/event-stream"), schema: TEXT, summary: "The events." }],
+        replies: &[Reply { status: 200, media: Some("text/event-stream"), schema: EVENT, summary: "The events." }],
         handler: |platform, request| Box::pin(events::listen(platform, request)),
     },
     Route {
@@ -608,6 +608,8 @@ const DELIVERY_STATE: Parameter = parameter(
 );
 
 const OBJECT: &str = r#"{"type":"object"}"#;
+/// One of the events of a stream, as those who read it have it.
+const EVENT: &str = r#"{"type":"object","required":["event","data"],"properties":{"id":{"type":"string"},"event":{"type":"string"},"data":{"type":"string"}}}"#;
 const PAGE: &str = r#"{"type":"object","required":["data","next_cursor"],"properties":{"data":{"type":"array","items":{"type":"object"}},"next_cursor":{"type":["string","null"]},"total":{"type":"integer","minimum":0}}}"#;
 const PIPELINE_WANTED: &str = r#"{"type":"object","required":["name","embedding_model","text_splitter","classifications"],"properties":{"name":{"type":"string","minLength":1,"maxLength":128},"embedding_model":{"type":"string"},"text_splitter":{"anyOf":[{"type":"string"},{"type":"object","required":["name"],"properties":{"name":{"type":"string"}}}]},"classifications":{"type":"array","minItems":1,"maxItems":64,"uniqueItems":true,"items":{"type":"string","minLength":1,"maxLength":64}},"description":{"type":["string","null"]},"metadata":{"type":"object"},"retrieval":{"type":"object"},"chunk_header":{"type":["boolean","null"]},"policies":{"type":"object"}},"additionalProperties":false}"#;
 const OPERATION: &str = r#"{"type":"object","required":["id","kind","pipeline_id","status","terminal","progress","error","created_at","updated_at"]}"#;

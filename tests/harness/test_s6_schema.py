@@ -1,9 +1,13 @@
 """S6: schemathesis tries the interface by its own document. That the document is the table is a test of the server."""
 
+import contextlib
+import http.server
+import json
 import pathlib
 import re
 import subprocess
 import sys
+import threading
 
 from service import LONG, SECRET, WORK, Platform, drawing, goal
 
@@ -17,6 +21,14 @@ expected-statuses = ["2xx", "304", "400", "401", "403", "404", "409", "412", "42
 """
 
 
+# The bytes of a file are of a format, which a schema cannot say either.
+FILES = """
+[[operations]]
+include-path-regex = "/(documents|preview)$"
+checks.positive_data_acceptance.expected-statuses = ["2xx", "304", "400", "401", "403", "404", "409", "412", "415", "422"]
+"""
+
+
 def test_schemathesis(service):
     session = service.session()
     for job in ("0", "A", "J-1"):
@@ -25,25 +37,93 @@ def test_schemathesis(service):
 
 
 def test_schemathesis_of_the_platform():
-    settings = {"PIDQ_LLM_ALLOW": "https://llm.example/v1", "PIDQ_MAX_REQUESTS_PER_PRINCIPAL": "500", "PIDQ_APP_SECRET": SECRET}
-    with Platform(**settings) as platform:
-        session = platform.session()
-        platform.pipeline(session)
-        tried("S6-pipeline", platform, session, 30)
+    """Names that nobody has; and then those of what is there, so that requests come further than to a 404."""
+    with model() as url:
+        settings = {"PIDQ_LLM_ALLOW": url, "PIDQ_MAX_REQUESTS_PER_PRINCIPAL": "500", "PIDQ_APP_SECRET": SECRET}
+        with Platform(**settings) as platform:
+            session = platform.session()
+            known = things(platform, session, url)
+            tried("S6-pipeline", platform, session, 50)
+            tried("S6-pipeline-known", platform, session, 50, known)
 
 
-def tried(name, service, session, share):
+@contextlib.contextmanager
+def model():
+    """A language model with one answer, and its URL."""
+
+    class Model(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.reply({"data": [{"id": "plant-model"}]})
+
+        def do_POST(self):
+            self.rfile.read(int(self.headers["Content-Length"]))
+            message = {"role": "assistant", "content": "It is closed [1]."}
+            self.reply({"choices": [{"message": message, "finish_reason": "stop"}]})
+
+        def reply(self, value):
+            body = json.dumps(value).encode()
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_):
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Model) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/v1"
+        server.shutdown()
+
+
+def things(platform, session, url):
+    """One of everything that a path can name, by the name of the parameter."""
+    api = platform.url + "/api"
+    pipeline = platform.pipeline(session)
+    form = {"file": ("a.txt", "Valve HV-1 is closed."), "classification": (None, "manual")}
+    document = session.post(f"{api}/pipelines/{pipeline}/documents?wait=60", files=form, timeout=90)
+    endpoint = {"api_key": "none", "model": "plant-model", "base_url": url}
+    question = {"query": "valve HV-1", "classification": "manual", "llm_endpoint": endpoint}
+    made = {
+        "document_id": document,
+        "query_id": session.post(f"{api}/pipelines/{pipeline}/query", json=question, timeout=60),
+        "connection_id": session.post(f"{api}/llm-connections", json={"name": "plant", **endpoint}, timeout=30),
+        "key_id": session.post(f"{api}/keys", json={"name": "plant", "scopes": ["query"]}, timeout=30),
+        "operation_id": session.post(f"{api}/pipelines/{pipeline}/reindex", json={}, timeout=30),
+    }
+    for name, reply in made.items():
+        assert reply.ok, f"{name}: {reply.text}"
+    return {"pipeline_id": pipeline, "base_url": url} | {name: reply.json()["id"] for name, reply in made.items()}
+
+
+def of_things(known):
+    """The settings that put them into requests, but for those that take them away. Most often into bodies: what else comes
+    there is to be refused."""
+    paths = [f'"path.{name}" = "{thing}"' for name, thing in known.items() if name != "base_url"]
+    bodies = {
+        "classification": "manual", "embedding_model": "hash-512", "text_splitter": "recursive_character",
+        "llm_connection": known["connection_id"], "base_url": known["base_url"], "llm_endpoint.base_url": known["base_url"],
+    }
+    lists = [f"[dictionaries.d{at}]\nvalues = [\"{value}\"]\n" for at, value in enumerate(bodies.values())]
+    members = [f'"body.{name}" = {{ dictionary = "d{at}", probability = 0.8 }}' for at, name in enumerate(bodies)]
+    return "\n".join([*lists, '[[operations]]\nexclude-method = "DELETE"', f"parameters = {{ {', '.join(paths + members)} }}\n", FILES])
+
+
+def tried(name, service, session, share, known=None):
     config = WORK / "schemathesis.toml"
-    config.write_text(CONFIG)
+    config.write_text(CONFIG + of_things(known) if known else CONFIG + FILES)
     command = [
         str(pathlib.Path(sys.executable).with_name("st")),
         "--config-file", str(config), "run", service.url + "/openapi.json",
         "--header", "Authorization: " + session.headers["Authorization"],
         "--max-examples", str(max(CASES // share, 10)), "--continue-on-failure", "--no-color", "--seed", "7",
         "--request-timeout", "30", "--checks", "all", "--suppress-health-check", "all",
+        # Chains of requests are of what they make themselves, and take that away again.
+        *(["--phases", "examples,coverage,fuzzing"] if known else []),
     ]
     done = subprocess.run(command, capture_output=True, text=True, timeout=3_000, check=False, cwd=WORK)
-    (WORK / "schemathesis.log").write_text(done.stdout + done.stderr)
+    (WORK / f"{name}.log").write_text(done.stdout + done.stderr)
     cases = sum(int(n) for n in re.findall(r"(\d+) generated", done.stdout))
     found = re.search(r"(\d+) found", done.stdout) or re.search(r"(\d+) unique failures?", done.stdout)
     findings = int(found.group(1)) if found else (0 if done.returncode == 0 else 1)

@@ -81,8 +81,11 @@ pub(crate) async fn create(platform: &Arc<Platform>, mut request: Request) -> Re
 
 /// How long a request waits for its document.
 pub(super) fn wait_of(request: &Request) -> Result<Duration, Problem> {
-    let seconds = request.query()?.parsed::<u64>("wait")?.unwrap_or(0);
-    Ok(Duration::from_secs(seconds.min(LONGEST_WAIT)))
+    match request.query()?.parsed("wait")?.unwrap_or(0) {
+        seconds @ 0..=LONGEST_WAIT => Ok(Duration::from_secs(seconds)),
+        _ => Err(Problem::bad_request("invalid-parameter", format!("`wait` is at most {LONGEST_WAIT}."))
+            .with("parameter", "wait")),
+    }
 }
 
 /// The document as it is now, and whether its bytes were there before.
