@@ -208,7 +208,7 @@ async fn a_service_that_stays_away_is_waited_for_until_somebody_calls_it_off() {
         service.set_gone(true);
         // More often than a document is tried.
         let mut moments = std::collections::BTreeSet::new();
-        while moments.len() < 7 {
+        while moments.len() < 6 {
             let told = running.until(&id, &operation, waits).await;
             moments.insert(told["next_attempt_at"].as_str().unwrap().to_owned());
         }
