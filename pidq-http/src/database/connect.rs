@@ -17,6 +17,8 @@ use super::{DatabaseError, Pools, Server};
 
 /// How long a request waits for a connection. Beyond it the honest answer is "unavailable".
 const WAIT: Duration = Duration::from_secs(5);
+/// As [`sqlite_options`] say it.
+const WAITED_FOR: &str = "pragma synchronous = full";
 const SQLITE_READERS: u32 = 4;
 const POSTGRES_CONNECTIONS: u32 = 10;
 
@@ -75,15 +77,15 @@ fn sqlite_pool(connections: u32) -> PoolOptions<Sqlite> {
         .test_before_acquire(false)
 }
 
-/// Whether a connection can begin a transaction. One whose transaction could not be ended, because the disk was full for
-/// instance, never can again: it is closed, and the next one is new.
+/// Whether a connection can begin a transaction, which is waited for again if the last one was not. One whose transaction
+/// could not be ended, because the disk was full for instance, never can again: it is closed, and the next one is new.
 fn is_free(
     connection: &mut SqliteConnection,
     _: PoolConnectionMetadata,
 ) -> Pin<Box<dyn Future<Output = Result<bool, sqlx::Error>> + Send + '_>> {
     Box::pin(async move {
-        // What is being rolled back has to be over.
-        connection.ping().await?;
+        // After what is being rolled back; and an error, if that could not be.
+        sqlx::raw_sql(WAITED_FOR).execute(&mut *connection).await?;
         Ok(!connection.is_in_transaction())
     })
 }

@@ -46,6 +46,11 @@ impl Server {
         self.unless_gone(self.pool.begin()).await
     }
 
+    /// The same with another beginning.
+    pub async fn begin_with(&self, sql: &'static str) -> Result<Transaction<'static, Postgres>, DatabaseError> {
+        self.unless_gone(self.pool.begin_with(sql)).await
+    }
+
     /// What a statement gave. One that broke off has somebody look.
     pub fn saw<T>(&self, outcome: Result<T, Error>) -> Result<T, DatabaseError> {
         if matches!(outcome, Err(Error::Io(_) | Error::PoolTimedOut)) {

@@ -126,7 +126,20 @@ impl Database {
             Pools::Postgres(server) => Transaction::Postgres(server.begin().await?),
         })
     }
+
+    /// Begins a transaction that nobody waits for the disk for, for what is said and not promised: a loss of power may
+    /// take it back, with all that came after it, unless something came after it that was waited for.
+    pub async fn begin_lightly(&self) -> Result<Transaction, DatabaseError> {
+        Ok(match &self.0 {
+            Pools::Sqlite { writer, .. } => Transaction::Sqlite(writer.begin_with(LIGHTLY_SQLITE).await?),
+            Pools::Postgres(server) => Transaction::Postgres(server.begin_with(LIGHTLY_POSTGRES).await?),
+        })
+    }
 }
+
+/// Not waiting for the disk at the end. What a connection of SQLite is told stays, until its pool takes it back.
+const LIGHTLY_SQLITE: &str = "pragma synchronous = normal; begin immediate";
+const LIGHTLY_POSTGRES: &str = "begin; set local synchronous_commit to off";
 
 /// Rows on their way.
 pub struct Rows<'a, T>(Pin<Box<dyn Stream<Item = Result<T, sqlx::Error>> + Send + 'a>>);

@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::MetadataExt;
 
-use pidq_http::database::{Database, DatabaseError, Migration};
+use pidq_http::database::{Database, DatabaseError, Kind, Migration, Transaction};
 use tempfile::TempDir;
 
 use crate::databases::{on_each, open, sqlite_url};
@@ -102,6 +102,29 @@ async fn a_transaction_that_is_dropped_never_was() {
         tx.execute("insert into a values ($1)", &[9.into()]).await.unwrap();
         drop(tx);
         assert_eq!(database.rows::<(i64,)>("select x from a", &[]).await.unwrap(), [(7,)]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_light_transaction_makes_no_other_one_light() {
+    on_each(async |database: Database| {
+        let sql = match database.kind() {
+            Kind::Sqlite => "select cast(synchronous as text) from pragma_synchronous",
+            Kind::Postgres => "select current_setting('synchronous_commit')",
+        };
+        let told = async |mut tx: Transaction| tx.row::<(String,)>(sql, &[]).await.unwrap().unwrap().0;
+        let [light, heavy] = if database.kind() == Kind::Sqlite { ["1", "2"] } else { ["off", "on"] };
+        for _ in 0..3 {
+            assert_eq!(told(database.begin_lightly().await.unwrap()).await, light);
+            assert_eq!(told(database.begin().await.unwrap()).await, heavy);
+        }
+        let mut tx = database.begin_lightly().await.unwrap();
+        tx.execute("create table notes (text text not null)", &[]).await.unwrap();
+        tx.commit().await.unwrap();
+        database.execute("insert into notes (text) values ('kept')", &[]).await.unwrap();
+        assert_eq!(database.rows::<(String,)>("select text from notes", &[]).await.unwrap(), [("kept".to_owned(),)]);
+        assert_eq!(told(database.begin().await.unwrap()).await, heavy);
     })
     .await;
 }

@@ -11,6 +11,8 @@ use crate::store::StoreError;
 
 /// How often to look, if nobody rings: other replicas ring their own bell.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// How long events gather, so that those of one document mostly get their places together.
+const GATHER: Duration = Duration::from_millis(20);
 /// How often old events are forgotten, and the licence is looked at.
 const TIDY_EVERY: Duration = Duration::from_secs(60);
 /// Events that get a place, or are forgotten, at once.
@@ -32,7 +34,7 @@ pub async fn keep(platform: Arc<Platform>) {
             }
         }
         tokio::select! {
-            () = platform.store.outbox().heard() => {}
+            () = platform.store.outbox().heard() => tokio::time::sleep(GATHER).await,
             () = tokio::time::sleep(LOOK_EVERY) => {}
         }
     }

@@ -170,7 +170,8 @@ impl Store {
     pub async fn take_job(&self, holder: &str, hold: Duration) -> Result<Option<Job>> {
         let now = Moment::now();
         let sql = if self.database.kind() == Kind::Postgres { TAKE_POSTGRES } else { TAKE_SQLITE };
-        let mut tx = self.database.begin().await?;
+        // What was taken and is forgotten is taken again, as after the death of a worker.
+        let mut tx = self.database.begin_lightly().await?;
         let row = tx.row::<Row>(sql, &[holder.into(), (now + hold).0.into(), now.0.into()]).await?;
         tx.commit().await?;
         row.map(|row| job(row, holder)).transpose()
@@ -228,7 +229,8 @@ impl Store {
     /// # Errors
     /// If the database does not answer.
     pub async fn report(&self, job: &Job, status: Status, progress: &Progress) -> Result<bool> {
-        let mut tx = self.database.begin().await?;
+        // Said and not promised: what comes of it is waited for.
+        let mut tx = self.database.begin_lightly().await?;
         let before = status_of(&mut tx, job).await?;
         let wanted = set_progress(&mut tx, job, status, progress).await? && is_held(&mut tx, job).await?;
         if wanted && before.as_deref() != Some(status.word()) {
