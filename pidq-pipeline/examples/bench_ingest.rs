@@ -1,0 +1,270 @@
+//! How fast documents become searchable, all the way: sent, stored, read in processes of their own, cut, embedded,
+//! indexed. Beside it what each stage takes alone, and what the database takes for the same bytes in one plain table.
+//!
+//! `bench_ingest URL… [--documents N] [--kilobytes N]` with `sqlite:FILE` or `postgres://…`, in a release build. Figures are
+//! processor seconds of this process and its children (not of a server of PostgreSQL), and wall time beside it.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use std::{env, fs};
+
+use hyper::Request;
+use pidq_http::database::{Arg, Database};
+use pidq_http::{Settings, Site};
+use pidq_pipeline::analyser::tags;
+use pidq_pipeline::embedding::{self, Places, to_blob};
+use pidq_pipeline::extract::{self, Options, Upload};
+use pidq_pipeline::indexes::Indexes;
+use pidq_pipeline::{Platform, TABLES, events, ingest, open, splitter};
+use serde_json::{Value, json};
+use tokio::task::JoinSet;
+
+type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
+
+fn main() -> ExitCode {
+    // The reader of documents is this program again.
+    if env::args().nth(1).as_deref() == Some("pipeline") {
+        return extract::child_main();
+    }
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    match runtime.map_err(Into::into).and_then(|runtime| runtime.block_on(run())) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn run() -> Result<()> {
+    let (mut urls, mut documents, mut kilobytes) = (Vec::new(), 40usize, 200usize);
+    let mut arguments = env::args().skip(1);
+    while let Some(argument) = arguments.next() {
+        let mut number = || arguments.next().and_then(|number| number.parse().ok()).ok_or("which number?");
+        match argument.as_str() {
+            "--documents" => documents = number()?,
+            "--kilobytes" => kilobytes = number()?,
+            _ => urls.push(argument),
+        }
+    }
+    let texts: Vec<String> = (0..documents).map(|number| text(number, kilobytes << 10)).collect();
+    let bytes: usize = texts.iter().map(String::len).sum();
+    println!("{documents} documents, {:.1} MB of text", bytes as f64 / 1e6);
+    let (rows, alone) = stages(&texts)?;
+    for url in &urls {
+        let plain = plain(url, &texts, &rows).await?;
+        let whole = whole(url, &texts, bytes).await?;
+        let (cpu, wall, stages) = (whole.0 / plain.0, whole.1 / plain.1, whole.0 / (alone + plain.0));
+        println!("{:<28} {cpu:.1} of CPU, {wall:.1} of wall", "whole / plain rows");
+        println!("{:<28} {stages:.2} of CPU", "whole / stages and plain rows");
+    }
+    Ok(())
+}
+
+/// Paragraphs of words by Zipf's law, with a tag now and then.
+fn text(number: usize, bytes: usize) -> String {
+    let mut state = number as u64 + 1;
+    let mut next = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 40) as f64 / (1u64 << 24) as f64
+    };
+    let mut text = format!("# Manual {number}\n\n");
+    while text.len() < bytes {
+        let word = 20_000f64.powf(next()) as usize;
+        match (next() * 60.0) as usize {
+            0 => text.push_str(&format!("P-{:03}A ", word % 1000)),
+            1..=4 => text.push_str("is. "),
+            5 => text.push_str("\n\n"),
+            _ => text.push_str(&format!("w{word:x} ")),
+        }
+    }
+    text
+}
+
+/// A row as it is stored of a chunk.
+struct Row {
+    content: String,
+    vector: Vec<u8>,
+}
+
+/// What each stage takes on one thread, without the process around the reader and without a database.
+fn stages(texts: &[String]) -> Result<(Vec<Vec<Row>>, f64)> {
+    let model = embedding::open("hash-512", &Places::default())?;
+    let splitter = splitter::find("recursive_character").ok_or("no splitter")?;
+    let splitter = splitter.build(&json!({}).as_object().cloned().unwrap_or_default()).map_err(|e| e.to_string())?;
+    let (mut taken, mut rows) = ([0.0; 4], Vec::new());
+    for text in texts {
+        let mut begun = thread_cpu();
+        let mut lap = |at: usize| {
+            let now = thread_cpu();
+            taken[at] += now - begun;
+            begun = now;
+        };
+        let upload = Upload { bytes: text.as_bytes(), name: Some("a.md"), media_type: None };
+        let extracted = extract::read(&upload, &Options::default())?;
+        lap(0);
+        let chunks = splitter.split(&extracted.text, &|_| Ok(Vec::new())).map_err(|e| e.to_string())?;
+        let chunks: Vec<String> = chunks.iter().map(|chunk| chunk.text.to_string()).collect();
+        lap(1);
+        let vectors = model.embed(&chunks)?;
+        lap(2);
+        let found: usize = chunks.iter().map(|chunk| tags(chunk).len()).sum();
+        std::hint::black_box(found);
+        lap(3);
+        let of = chunks.into_iter().zip(vectors).map(|(content, vector)| Row { content, vector: to_blob(&vector) });
+        rows.push(of.collect());
+    }
+    let bytes: usize = texts.iter().map(String::len).sum();
+    for (name, seconds) in ["read", "split", "embed", "tags"].into_iter().zip(taken) {
+        println!("{name:<28} {seconds:6.2} s of CPU, {:7.1} MB/s", bytes as f64 / 1e6 / seconds);
+    }
+    let alone = taken.iter().sum();
+    println!("{:<28} {alone:6.2} s of CPU", "all of them");
+    Ok((rows, alone))
+}
+
+const DROP: &str = "drop table if exists plain_rows";
+const CREATE: &str = "create table plain_rows (content text not null, vector bytea)";
+const INSERT: &str =
+    "insert into plain_rows (content, vector) values ($1, $2), ($3, $4), ($5, $6), ($7, $8), ($9, $10),
+  ($11, $12), ($13, $14), ($15, $16)";
+const INSERT_ONE: &str = "insert into plain_rows (content, vector) values ($1, $2)";
+/// How many rows the one before has.
+const AT_ONCE: usize = 8;
+
+/// The same documents, texts and vectors as rows of a table without an index, a transaction a document.
+async fn plain(url: &str, texts: &[String], documents: &[Vec<Row>]) -> Result<(f64, f64)> {
+    let database = Database::open(url).await?;
+    database.execute(DROP, &[]).await?;
+    database.execute(CREATE, &[]).await?;
+    let (cpu, begun) = (process_cpu(), Instant::now());
+    let mut rows = 0;
+    for (text, document) in texts.iter().zip(documents) {
+        let mut tx = database.begin().await?;
+        tx.execute(INSERT_ONE, &[text.into(), text.as_bytes().into()]).await?;
+        let whole = document.len() / AT_ONCE * AT_ONCE;
+        for some in document[..whole].chunks(AT_ONCE) {
+            let arguments: Vec<Arg<'_>> =
+                some.iter().flat_map(|row| [(&row.content).into(), row.vector.as_slice().into()]).collect();
+            tx.execute(INSERT, &arguments).await?;
+        }
+        for row in &document[whole..] {
+            tx.execute(INSERT_ONE, &[(&row.content).into(), row.vector.as_slice().into()]).await?;
+        }
+        rows += document.len();
+        tx.commit().await?;
+    }
+    let taken = (process_cpu() - cpu, begun.elapsed().as_secs_f64());
+    println!(
+        "{:<28} {:6.2} s of CPU, {:.2} s of wall, {rows} rows",
+        format!("plain rows, {}", kind(url)),
+        taken.0,
+        taken.1
+    );
+    database.execute(DROP, &[]).await?;
+    Ok(taken)
+}
+
+/// The platform with two workers, asked as by HTTP.
+async fn whole(url: &str, texts: &[String], bytes: usize) -> Result<(f64, f64)> {
+    let reader = env::current_exe()?;
+    let environment = [
+        ("PIDQ_DATABASE_URL", url.to_owned()),
+        ("PIDQ_RATE", "0".to_owned()),
+        ("PIDQ_UPLOAD_RATE", "0".to_owned()),
+        ("PIDQ_QUERY_RATE", "0".to_owned()),
+        ("PIDQ_READER", reader.display().to_string()),
+        ("PIDQ_DATA_DIR", env::temp_dir().join("pidq-bench").display().to_string()),
+    ];
+    let settings = Settings::read(TABLES, [], environment.map(|(name, value)| (name.to_owned(), value)))?;
+    let app = open(&settings).await.map_err(|error| error.to_string())?;
+    let state = app.state.clone();
+    let mut tasks: JoinSet<()> = (0..2).map(|_| ingest::work(Arc::clone(&state))).collect();
+    tasks.spawn(events::keep(Arc::clone(&state)));
+    let site = app.build();
+    let name = format!("bench {}", pidq_http::uuid_v7());
+    let pipeline = json!({
+        "name": name, "embedding_model": "hash-512", "text_splitter": "recursive_character", "classifications": ["a"],
+    });
+    let made = send(&site, "POST", "/api/pipelines", "application/json", pipeline.to_string().into()).await?;
+    let path = format!("/api/pipelines/{}", made["id"].as_str().ok_or("no pipeline")?);
+    let (cpu, begun) = (process_cpu(), Instant::now());
+    for text in texts {
+        let media = "multipart/form-data; boundary=x7x";
+        send(&site, "POST", &format!("{path}/documents"), media, form(text).into()).await?;
+    }
+    loop {
+        let counts = send(&site, "GET", &path, "", Vec::new()).await?["document_counts"].clone();
+        if counts["failed"] != 0 {
+            return Err("a document failed".into());
+        }
+        if counts["ready"] == texts.len() {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    let taken = (process_cpu() - cpu, begun.elapsed().as_secs_f64());
+    drop(tasks);
+    let chunks = opened(&state, &path).await?;
+    println!(
+        "{:<28} {:6.2} s of CPU, {:.2} s of wall: {:.1} MB and {:.0} chunks a second of CPU",
+        format!("whole platform, {}", kind(url)),
+        taken.0,
+        taken.1,
+        bytes as f64 / 1e6 / taken.0,
+        chunks as f64 / taken.0
+    );
+    Ok(taken)
+}
+
+/// How long the partition takes to open, and how many chunks it has.
+async fn opened(state: &Arc<Platform>, path: &str) -> Result<usize> {
+    let id = path.rsplit('/').next().unwrap_or_default();
+    let pipeline = state.store.pipeline(id).await?.ok_or("no pipeline")?;
+    let (cpu, begun) = (process_cpu(), Instant::now());
+    let indexes = Indexes::default();
+    let index = indexes.of(&state.store, &pipeline, "a").await?;
+    let chunks = index.read().await.partition.len();
+    let (cpu, wall) = (process_cpu() - cpu, begun.elapsed().as_secs_f64());
+    let megabytes = indexes.bytes() as f64 / 1e6;
+    println!(
+        "{:<28} {cpu:6.2} s of CPU, {wall:.2} s of wall: {chunks} chunks, {megabytes:.0} MB",
+        "opening the partition"
+    );
+    Ok(chunks)
+}
+
+async fn send(site: &Site<Platform>, method: &str, path: &str, media: &str, body: Vec<u8>) -> Result<Value> {
+    let request = Request::builder().method(method).uri(path).header("host", "localhost").header("content-type", media);
+    let (head, body) = site.call(request.body(body.into())?).await.into_parts();
+    let body = http_body_util::BodyExt::collect(body).await.map_err(|_| "the answer ends early")?.to_bytes();
+    match head.status.is_success() {
+        true => Ok(serde_json::from_slice(&body)?),
+        false => Err(String::from_utf8_lossy(&body).into()),
+    }
+}
+
+fn form(text: &str) -> String {
+    let part =
+        |name: &str, value: &str| format!("--x7x\r\nContent-Disposition: form-data; name={name}\r\n\r\n{value}\r\n");
+    part("\"classification\"", "a") + &part("\"file\"; filename=\"manual.md\"", text) + "--x7x--\r\n"
+}
+
+fn kind(url: &str) -> &str {
+    url.split(':').next().unwrap_or_default()
+}
+
+/// Seconds that this thread has run, as Linux counts them; 0 elsewhere.
+fn thread_cpu() -> f64 {
+    let times = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    times.split(' ').next().and_then(|time| time.parse::<f64>().ok()).unwrap_or(0.0) / 1e9
+}
+
+/// Seconds that this process and its children that ended have run, in hundredths.
+fn process_cpu() -> f64 {
+    let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    // The name of the program stands in brackets, and may have blanks.
+    let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
+    fields.skip(11).take(4).filter_map(|ticks| ticks.parse::<f64>().ok()).sum::<f64>() / 100.0
+}
