@@ -18,6 +18,10 @@ use crate::store::{NewContent, StoreError};
 pub(crate) async fn replace(platform: &Arc<Platform>, mut request: Request) -> Result<Response, Problem> {
     let (_, _, document) = of(platform, &request, Verb::Write).await?;
     let wait = wait_of(&request)?;
+    // What would be refused anyway is refused for that, and not for the condition.
+    if request.announced() == Some(0) {
+        return Err(empty());
+    }
     condition(&request, &document)?;
     platform.licensing.admit()?;
     let name = request.query()?.one("filename")?.map(|name| filename(Some(name)));
@@ -25,7 +29,7 @@ pub(crate) async fn replace(platform: &Arc<Platform>, mut request: Request) -> R
     let room = platform.uploads.admit(&request)?;
     let content = request.bytes_up_to(platform.limits.upload).await?;
     if content.is_empty() {
-        return Err(validation("", "The document is empty."));
+        return Err(empty());
     }
     let sha256 = hex(&Sha256::digest(&content));
     if sha256 == document.sha256 {
@@ -43,6 +47,10 @@ pub(crate) async fn replace(platform: &Arc<Platform>, mut request: Request) -> R
     let document = wait_for(platform, document, wait).await?;
     let status = if document.status.is_terminal() { StatusCode::OK } else { StatusCode::ACCEPTED };
     answer(&document, status, false)
+}
+
+fn empty() -> Problem {
+    validation("", "The document is empty.")
 }
 
 /// Who replaces something says what: the validator of the content, or that of the document.

@@ -20,6 +20,8 @@ async fn a_new_revision_answers_when_it_is_ready_and_the_old_one_until_then() {
         assert_eq!((unconditional.status, unconditional.code().as_str()), (428, "precondition-required"));
         let impatient = world.send("PUT", &format!("{path}?wait=301"), &[("if-match", "*")], "The pump is blue.").await;
         assert_eq!((impatient.status, impatient.code().as_str()), (400, "invalid-parameter"));
+        let empty = world.send("PUT", &path, &[("if-match", "\"other\"")], "").await;
+        assert_eq!((empty.status, empty.code().as_str()), (422, "validation"));
         let first = world.get(&path).await;
         let tag = first.header("etag").to_owned();
         assert_eq!(unconditional.header("etag"), tag, "it says which one to name");
