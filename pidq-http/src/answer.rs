@@ -160,9 +160,12 @@ async fn route<S: Send + Sync + 'static>(
     trail.exchange.loud = !operations::is_operation(found.route.path);
     let principal = match admit(site, trail, found.route).await {
         Ok(principal) => principal,
-        Err(problem) => {
+        Err(Refusal { problem, principal }) => {
             // Guessing tokens is paid by the network it comes from.
             charge(site, trail, found.route, None).await?;
+            if let Some(principal) = principal {
+                (site.refused)(&site.state, &trail.head, &principal, found.route.path, &problem).await;
+            }
             return Err(problem);
         }
     };
@@ -175,14 +178,23 @@ async fn route<S: Send + Sync + 'static>(
     handle(site, trail, found, principal, source).await
 }
 
+/// Why somebody is not let in, and who, if that is known.
+struct Refusal {
+    problem: Problem,
+    principal: Option<Arc<Principal>>,
+}
+
 /// 401, then 403. Whoever is let in has all that the row asks for.
-async fn admit<S>(site: &Inner<S>, trail: &Trail, route: &Route<S>) -> Result<Option<Arc<Principal>>, Problem> {
+async fn admit<S>(site: &Inner<S>, trail: &Trail, route: &Route<S>) -> Result<Option<Arc<Principal>>, Refusal> {
     if !route.access.needs_token() {
         return Ok(None);
     }
-    let principal = (site.authenticate)(&site.state, &trail.head).await?;
+    let unknown = |problem| Refusal { problem, principal: None };
+    let principal = (site.authenticate)(&site.state, &trail.head).await.map_err(unknown)?;
     match route.access.scope() {
-        Some(scope) if !principal.has_scope(scope) => Err(Problem::insufficient_scope(scope)),
+        Some(scope) if !principal.has_scope(scope) => {
+            Err(Refusal { problem: Problem::insufficient_scope(scope), principal: Some(principal) })
+        }
         _ => Ok(Some(principal)),
     }
 }
@@ -224,6 +236,7 @@ async fn handle<S: Send + Sync + 'static>(
 ) -> Result<Response, Problem> {
     let request = Request {
         head: trail.head.clone(),
+        route: found.route.path,
         params: found.params,
         principal,
         accepts: found.route.body,

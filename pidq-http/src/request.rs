@@ -123,6 +123,8 @@ impl Head {
 pub struct Request {
     /// All but the body.
     pub head: Arc<Head>,
+    /// The path of the row that answers.
+    pub route: &'static str,
     pub(crate) params: Params,
     pub(crate) principal: Option<Arc<Principal>>,
     pub(crate) accepts: Option<Accepts>,

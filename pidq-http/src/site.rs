@@ -39,6 +39,10 @@ pub type Meter<S> = for<'a> fn(&'a Arc<S>, &'a Method, &'static str, &'a str) ->
 /// What stands around every handler: it calls the handler, or answers in its place.
 pub type Around<S> = for<'a> fn(&'a Arc<S>, Request, Handler<S>) -> Fut<'a, Result<Response, Problem>>;
 
+/// Hears of requests that were refused because a token has not the scope that their row needs: who asked, the path of the
+/// row, and the answer.
+pub type Refused<S> = for<'a> fn(&'a Arc<S>, &'a Head, &'a Principal, &'static str, &'a Problem) -> Fut<'a, ()>;
+
 /// A service: its state, its rows, and all that is the same for each of them.
 pub struct App<S: 'static> {
     /// The name in `/version` and in the documentation.
@@ -53,6 +57,8 @@ pub struct App<S: 'static> {
     pub authenticate: Authenticate<S>,
     /// What stands around handlers: nothing by default.
     pub around: Around<S>,
+    /// Who hears of requests that were refused: nobody by default.
+    pub refused: Refused<S>,
     /// Headers that all answers have.
     pub headers: Vec<(HeaderName, &'static str)>,
     /// What `/readyz` asks. Always ready by default.
@@ -85,6 +91,7 @@ impl<S: Send + Sync + 'static> App<S> {
             routes: routes.iter().collect(),
             authenticate: |_, _| Box::pin(async { Err(Problem::unauthenticated()) }),
             around: |state, request, handler| handler(state, request),
+            refused: |_, _, _, _, _| Box::pin(async {}),
             headers: Vec::new(),
             ready: |_| Box::pin(async { Ok(Vec::new()) }),
             limits: Limits::default(),
@@ -128,6 +135,7 @@ impl<S: Send + Sync + 'static> App<S> {
             state: self.state,
             authenticate: self.authenticate,
             around: self.around,
+            refused: self.refused,
             headers: self.headers,
             limits: self.limits,
             quota: self.quota,
@@ -180,6 +188,7 @@ pub(crate) struct Inner<S: 'static> {
     pub state: Arc<S>,
     pub authenticate: Authenticate<S>,
     pub around: Around<S>,
+    pub refused: Refused<S>,
     pub headers: Vec<(HeaderName, &'static str)>,
     pub limits: Limits,
     pub quota: Option<Quota>,

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::ask::{known_provider, told};
+use crate::audit;
 use crate::llm::{Endpoint, Fault};
 use crate::pipelines::known_members;
 use crate::platform::{LONGEST_PAGE, PAGE, Platform};
@@ -148,6 +149,7 @@ pub(crate) async fn create(platform: &Arc<Platform>, mut request: Request) -> Re
         updated_at: now,
     };
     let connection = connected(platform, connection, wanted)?;
+    audit::detail("name", connection.name.as_str());
     platform.store.add_connection(&connection).await.map_err(stored)?;
     let place = format!("/api/llm-connections/{}", connection.id);
     Ok(Response::json(&connection.show())?.created(place).etag(connection.etag()))
@@ -222,6 +224,7 @@ pub(crate) async fn change(platform: &Arc<Platform>, mut request: Request) -> Re
     let patch: Map<String, Value> = request.object().await?;
     known_members(&patch, MEMBERS)?;
     must_last(platform)?;
+    audit::changed(&patch);
     let wanted = patched(platform, &connection, &patch)?;
     let changed = connected(platform, connection, wanted)?;
     let changed = platform.store.update_connection(&changed).await.map_err(stored)?;

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use pidq_http::{Problem, Request, Response, StatusCode, header};
 use serde_json::{Map, Value, json};
 
+use crate::audit;
 use crate::keys::{ApiKey, Verb};
 use crate::messages::Signal;
 use crate::pipelines::{self, known_members, must};
@@ -181,6 +182,11 @@ pub(crate) async fn change(platform: &Arc<Platform>, mut request: Request) -> Re
     }
     let metadata = patch.get("metadata").map(|patch| merged(&document.metadata, patch)).transpose()?;
     let change = Change { classification, filename, metadata: metadata.as_ref() };
+    audit::changed(&patch);
+    if let Some(label) = classification.filter(|label| *label != document.classification) {
+        audit::detail("previous_classification", document.classification.as_str());
+        audit::detail("classification", label);
+    }
     platform.store.change_document(&document, change).await.map_err(stored)?;
     shown(&again(platform, &document).await?)
 }
@@ -218,6 +224,7 @@ pub(crate) async fn cancel(platform: &Arc<Platform>, request: Request) -> Result
 pub(crate) async fn delete(platform: &Arc<Platform>, request: Request) -> Result<Response, Problem> {
     let (pipeline, _, document) = of(platform, &request, Verb::Write).await?;
     request.head.precondition(Some(&document.etag()))?;
+    audit::detail("classification", document.classification.as_str());
     match platform.store.delete_document(&pipeline.id, &document.id).await.map_err(stored)? {
         true => {
             platform.messages.signal(&Signal::Stop { document: document.id });

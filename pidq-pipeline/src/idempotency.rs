@@ -17,6 +17,7 @@ use pidq_http::header::{CACHE_CONTROL, HeaderMap, HeaderName, HeaderValue};
 use pidq_http::{Fut, Handler, Method, Problem, Request, Response, Secret, StatusCode, uuid_v7};
 use serde::{Deserialize, Serialize};
 
+use crate::audit;
 use crate::platform::Platform;
 use crate::problems::stored;
 use crate::seal::Place;
@@ -53,7 +54,7 @@ pub(crate) fn around<'a>(
     Box::pin(async move {
         match Keyed::of(&request)? {
             Some(keyed) => once(platform, keyed, request, handler).await,
-            None => handler(platform, request).await,
+            None => audit::handled(platform, request, handler).await,
         }
     })
 }
@@ -144,7 +145,7 @@ async fn perform(
 ) -> Result<Response, Problem> {
     let fingerprint = watch(&mut request);
     let answer = tokio::select! {
-        answer = handler(&platform, request) => answer,
+        answer = audit::handled(&platform, request, handler) => answer,
         () = holding(&platform, &keyed) => Err(Problem::internal()),
     };
     let sealed = answer.as_ref().ok().and_then(|answer| {

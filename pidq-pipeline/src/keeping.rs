@@ -29,6 +29,9 @@ pub(crate) async fn tidy(platform: Arc<Platform>) {
 pub async fn once(platform: &Platform) -> Result<(), StoreError> {
     platform.store.purge_queries((Moment::now() - platform.limits.retention).0).await?;
     platform.store.purge_answers().await?;
+    if !platform.keep_audit.is_zero() {
+        platform.store.forget_acts((Moment::now() - platform.keep_audit).0).await?;
+    }
     if let Some(near) = &platform.near {
         near.tidy().await?;
     }

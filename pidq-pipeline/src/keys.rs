@@ -8,6 +8,7 @@ use pidq_http::{Principal, PrincipalKind, Problem, Request, Response, Secret, St
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::audit;
 use crate::platform::{LONGEST_PAGE, PAGE, Platform, SCOPES, TENANT, expired};
 use crate::problems::{stored, validation};
 use crate::store::Store;
@@ -148,6 +149,8 @@ pub(crate) async fn create(platform: &Arc<Platform>, mut request: Request) -> Re
         created_at: now.0,
         expires_at: expires_at.map(|moment| moment.0),
     };
+    audit::detail("name", key.name.as_str());
+    audit::detail("scopes", key.scopes.clone());
     let secret = Secret::random().map_err(|_| Problem::internal())?;
     platform.store.add_key(&key, &secret.fingerprint()).await.map_err(stored)?;
     let mut shown = key.show();

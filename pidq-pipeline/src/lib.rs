@@ -4,6 +4,7 @@
 
 pub mod analyser;
 pub mod answer;
+pub mod audit;
 pub mod cache;
 pub mod citations;
 pub mod conformance;
@@ -41,6 +42,7 @@ pub mod webhooks;
 mod ask;
 mod catalogue;
 mod documents;
+mod figures;
 mod idempotency;
 mod licensing;
 mod limits;

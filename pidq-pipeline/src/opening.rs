@@ -12,6 +12,7 @@ use pidq_http::header::HeaderName;
 use pidq_http::{App, Cursors, Floor, Secret, SettingError, Settings, Work};
 use tokio::sync::Semaphore;
 
+use crate::audit;
 use crate::cache::{Cache, Redis};
 use crate::egress::{BackEnd, Guard, Policy};
 use crate::events::Feed;
@@ -34,7 +35,7 @@ use crate::seal::Sealer;
 use crate::settings::TABLES;
 use crate::store::{Outbox, Store, StoreError};
 use crate::uploads::Uploads;
-use crate::webhooks::Reach;
+use crate::webhooks::Caller;
 
 /// Why the platform cannot be opened, and what to do.
 #[derive(Debug)]
@@ -119,6 +120,7 @@ pub async fn open(settings: &Settings) -> Result<App<Platform>, OpenError> {
     let (messages, redis) = (messages(settings)?, redis(settings)?);
     let platform = Platform {
         feed: Feed::new(store.last_position().await?, settings.parsed("PIDQ_EVENT_STREAMS")?),
+        keep_audit: settings.duration("PIDQ_AUDIT_KEEP")?,
         keep_events: settings.duration("PIDQ_EVENTS_KEEP")?,
         licensing: licensing(settings, &installation)?,
         rates: Rates::of(settings, redis.clone(), &installation)?,
@@ -152,6 +154,7 @@ pub async fn open(settings: &Settings) -> Result<App<Platform>, OpenError> {
     let mut app = App::new("pidq-pipeline", env!("CARGO_PKG_VERSION"), platform, ROUTES);
     app.authenticate = authenticate;
     app.around = idempotency::around;
+    app.refused = audit::note_refusal;
     app.ready = ready;
     app.state.cache.register(&mut app.registry);
     app.registry.register_collector(Box::new(Servers(app.state.servers())));
@@ -251,10 +254,10 @@ fn llm(settings: &Settings) -> Result<Client, OpenError> {
     Ok(Client::new(guard(settings, policy)?, Patience::default()))
 }
 
-/// How webhooks are reached: never at our own servers either.
-fn webhooks(settings: &Settings) -> Result<Reach, OpenError> {
+/// What calls webhooks: never our own servers either.
+fn webhooks(settings: &Settings) -> Result<Caller, OpenError> {
     let policy = Policy::of_webhooks(settings, is_on_loopback(settings)?, back_ends(settings)?)?;
-    Ok(Reach {
+    Ok(Caller {
         guard: guard(settings, policy)?,
         time: settings.duration("PIDQ_WEBHOOK_TIME")?,
         patience: settings.duration("PIDQ_WEBHOOK_PATIENCE")?,

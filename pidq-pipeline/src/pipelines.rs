@@ -8,6 +8,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tokio::time::Instant;
 
+use crate::audit;
 use crate::catalogue;
 use crate::keys::{self, ApiKey, Verb};
 use crate::models::Models;
@@ -51,6 +52,7 @@ pub(crate) async fn create(platform: &Arc<Platform>, mut request: Request) -> Re
         let detail = format!("There are {pipelines} pipelines, and that is the most.");
         return Err(Problem::new(StatusCode::CONFLICT, "too-many-pipelines").detail(detail));
     }
+    audit::detail("name", new.name.as_str());
     let pipeline = platform.store.create_pipeline(new).await.map_err(stored)?;
     let shown = show(platform, &pipeline, &key).await?;
     Ok(Response::json(&shown)?.created(format!("/api/pipelines/{}", pipeline.id)).etag(pipeline.etag()))
@@ -195,6 +197,7 @@ pub(crate) async fn change(platform: &Arc<Platform>, mut request: Request) -> Re
             return Err(Problem::new(StatusCode::CONFLICT, "classification-in-use").detail(detail));
         }
     }
+    audit::changed(&patch);
     let changed = platform.store.update_pipeline(&changed).await.map_err(stored)?;
     Ok(Response::json(&show(platform, &changed, &key).await?)?.etag(changed.etag()))
 }

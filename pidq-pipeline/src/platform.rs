@@ -58,6 +58,8 @@ pub struct Platform {
     pub bell: Bell,
     /// The newest events, for those who listen.
     pub feed: Feed,
+    /// How long is known who did what; for ever, if nothing.
+    pub keep_audit: Duration,
     /// How long events are kept for those who come back.
     pub keep_events: Duration,
     /// How long a worker holds a job at once. One that lives holds it again in time.
@@ -76,8 +78,8 @@ pub struct Platform {
     pub marking: Marking,
     /// Asks language models.
     pub llm: Client,
-    /// How webhooks are reached.
-    pub webhooks: webhooks::Reach,
+    /// What calls webhooks.
+    pub webhooks: webhooks::Caller,
     /// What a reader of documents may spend.
     pub extraction: extract::Options,
     /// The process that reads them.

@@ -4,8 +4,8 @@ use pidq_http::{Accepts, Access, Method, Parameter, Place, Reply, Route, oauth};
 
 use crate::platform::Platform;
 use crate::{
-    ask, catalogue, connections, documents, events, keys, licensing, limits, operations, pipelines, queries, questions,
-    tokens, webhooks,
+    ask, audit, catalogue, connections, documents, events, figures, keys, licensing, limits, operations, pipelines,
+    queries, questions, tokens, webhooks,
 };
 
 /// The most bytes of a JSON body.
@@ -510,6 +510,26 @@ pub const ROUTES: &[Route<Platform>] = &[
     },
     Route {
         method: Method::GET,
+        path: "/api/audit",
+        access: Access::Admin,
+        summary: "Who did what to which resource, and what was refused, newest first.",
+        parameters: &[LIMIT, CURSOR, SINCE, UNTIL, ACTOR, ACTION, IN_PIPELINE, RESULT],
+        body: None,
+        replies: &[reply(200, PAGE, "A page of the list.")],
+        handler: |platform, request| Box::pin(audit::list(platform, request)),
+    },
+    Route {
+        method: Method::GET,
+        path: "/api/usage",
+        access: Access::Scope("pipelines:read"),
+        summary: "How much of everything there was under each classification on each day (UTC), newest first.",
+        parameters: &[LIMIT, CURSOR, FROM, TO, IN_PIPELINE, OF_CLASSIFICATION],
+        body: None,
+        replies: &[reply(200, PAGE, "A page of the list.")],
+        handler: |platform, request| Box::pin(figures::list(platform, request)),
+    },
+    Route {
+        method: Method::GET,
         path: "/api/keys",
         access: Access::Admin,
         summary: "The API keys, without their secrets.",
@@ -596,6 +616,17 @@ const STATUS: Parameter = parameter(
 const FILENAME: Parameter = parameter("filename", TEXT, "Only documents of this file name.");
 const EXTERNAL_ID: Parameter = parameter("external_id", TEXT, "Only the document that the caller knows by this.");
 
+const DATE_TIME: &str = r#"{"type":"string","format":"date-time"}"#;
+const DATE: &str = r#"{"type":"string","format":"date"}"#;
+const SINCE: Parameter = parameter("since", DATE_TIME, "Only what happened at this moment or later.");
+const UNTIL: Parameter = parameter("until", DATE_TIME, "Only what happened before this moment.");
+const ACTOR: Parameter = parameter("actor", TEXT, "Only what this actor did: `key:ID`, `client:ID`, `system`.");
+const ACTION: Parameter = parameter("action", TEXT, "Only this action: `document.delete`.");
+const IN_PIPELINE: Parameter = parameter("pipeline", TEXT, "Only in this pipeline.");
+const RESULT: Parameter = parameter("result", TEXT, "Only with this result: `done`, or the code of a refusal.");
+const FROM: Parameter = parameter("from", DATE, "The first day; 30 days, if nobody says.");
+const TO: Parameter = parameter("to", DATE, "The last day; today, if nobody says.");
+const OF_CLASSIFICATION: Parameter = parameter("classification", TEXT, "Only under this classification.");
 const OVERLAP: Parameter = parameter(
     "overlap",
     r#"{"type":"integer","minimum":0,"maximum":604800,"default":86400}"#,

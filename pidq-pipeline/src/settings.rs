@@ -26,6 +26,7 @@ pub const SETTINGS: &[Setting] = settings![
     "PIDQ_EVENTS_KEEP", "config.events.keep", Kind::Duration, Some("7d"), false, "How long events are kept for listeners that come back.";
     "PIDQ_EVENTS_INCLUDE_NAMES", "config.events.includeNames", Kind::Switch, Some("off"), false, "Whether events tell the names of files.";
     "PIDQ_EVENT_STREAMS", "config.limits.eventStreams", Kind::Number, Some("256"), false, "How many may listen to events of this process at once.";
+    "PIDQ_AUDIT_KEEP", "config.auditKept", Kind::Duration, Some("365d"), false, "How long is known who did what; `0s` for ever.";
     "PIDQ_WEBHOOK_TIME", "config.webhooks.time", Kind::Duration, Some("15s"), false, "How long a call of a webhook may take.";
     "PIDQ_WEBHOOK_PATIENCE", "config.webhooks.patience", Kind::Duration, Some("5d"), false, "How long a webhook may not be reached before it is switched off.";
     "PIDQ_UPLOAD_SIZE", "config.limits.upload", Kind::Size, Some("100MiB"), false, "The largest document.";

@@ -1,5 +1,6 @@
 //! What survives: pipelines, documents, their chunks, and the work on them, in SQLite or PostgreSQL.
 
+mod audit;
 mod chunks;
 mod connections;
 mod documents;
@@ -22,6 +23,7 @@ use pidq_http::{Fut, uuid_v7};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+pub use audit::Searched;
 pub use documents::{Change, Listed, NewContent, NewDocument, SORTS, Sort};
 pub(crate) use idempotency::HOLD;
 pub use idempotency::{Claimed, Repeatable};
@@ -33,7 +35,7 @@ pub use pipelines::{Census, NewPipeline, Seen};
 pub use queries::{KeptQuery, NewQuery};
 pub use questions::Counted;
 pub use reindexes::{LATECOMERS, Reindex, Swap, Target};
-pub use usage::{Asked, CLIENT_GONE, Told};
+pub use usage::{Asked, CLIENT_GONE, Figures, Span, Told};
 pub use webhooks::{Attempt, Delivery};
 
 const MIGRATIONS: &[Migration] = &[

@@ -16,6 +16,7 @@ use pidq_http::{Problem, Request, Response, StatusCode, uuid_v7};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use crate::audit;
 use crate::egress::{Address, Guard, NoTarget};
 use crate::events::{self, Event, KINDS};
 use crate::keys::{self, ApiKey};
@@ -156,8 +157,8 @@ impl Reader {
     }
 }
 
-/// How webhooks are reached.
-pub struct Reach {
+/// What calls webhooks.
+pub struct Caller {
     /// Where they may be.
     pub guard: Guard,
     /// How long a call may take.
@@ -315,6 +316,7 @@ pub(crate) async fn change(platform: &Arc<Platform>, mut request: Request) -> Re
     let mut members = json!({
         "url": webhook.url, "types": webhook.kinds, "pipelines": webhook.pipelines, "status": webhook.state.word(),
     });
+    audit::changed(&patch);
     merge(&mut members, &Value::Object(patch));
     let wanted = checked(platform, &keys::of(&request)?, members).await?;
     let state = wanted.status.as_deref().map_or(Some(webhook.state), State::of_word);

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use pidq_http::{Problem, Request, Response};
 use serde_json::{Map, Value, json};
 
+use crate::audit;
 use crate::keys::{ApiKey, Verb};
 use crate::pipelines::{self, known_members};
 use crate::platform::{LONGEST_PAGE, Platform};
@@ -58,7 +59,12 @@ async fn delete_one(
 ) -> Result<bool, Problem> {
     let Some(document) = find(platform, pipeline, by, name).await? else { return Ok(false) };
     let may = key.may(&pipeline.id, &document.classification, Verb::Write);
-    Ok(may && platform.store.delete_document(&pipeline.id, &document.id).await.map_err(stored)?)
+    let resource = format!("/api/pipelines/{}/documents/{}", pipeline.id, document.id);
+    let deleted = audit::part(resource, async {
+        audit::detail("classification", document.classification.as_str());
+        platform.store.delete_document(&pipeline.id, &document.id).await
+    });
+    Ok(may && deleted.await.map_err(stored)?)
 }
 
 async fn find(platform: &Platform, pipeline: &Pipeline, by: By, name: &str) -> Result<Option<Document>, Problem> {

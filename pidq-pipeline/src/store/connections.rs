@@ -2,7 +2,7 @@
 
 use pidq_http::auth::Moment;
 
-use super::{Result, Store, StoreError, structure, text};
+use super::{Result, Store, StoreError, audit, structure, text};
 use crate::connections::Connection;
 
 type Row = (String, String, i64, String, String, String, Option<i64>, String, String, i64, i64);
@@ -40,8 +40,10 @@ impl Store {
             (&connection.sealed).into(),
             connection.created_at.into(),
         ];
-        self.database.execute(INSERT, &arguments).await.map_err(name_taken)?;
-        Ok(())
+        let mut tx = self.database.begin().await?;
+        tx.execute(INSERT, &arguments).await.map_err(name_taken)?;
+        crate::audit::made(&connection.id);
+        Ok(audit::commit(tx).await?)
     }
 
     /// The connection of an id.
@@ -79,10 +81,12 @@ impl Store {
             (&connection.sealed).into(),
             now.into(),
         ];
-        match self.database.execute(UPDATE, &arguments).await.map_err(name_taken)? {
-            0 => Err(StoreError::Changed),
-            _ => Ok(Connection { revision: connection.revision + 1, updated_at: now, ..connection.clone() }),
+        let mut tx = self.database.begin().await?;
+        if tx.execute(UPDATE, &arguments).await.map_err(name_taken)? == 0 {
+            return Err(StoreError::Changed);
         }
+        audit::commit(tx).await?;
+        Ok(Connection { revision: connection.revision + 1, updated_at: now, ..connection.clone() })
     }
 
     /// Deletes a connection. Says whether there was one.
@@ -90,7 +94,12 @@ impl Store {
     /// # Errors
     /// If the database does not answer.
     pub async fn delete_connection(&self, id: &str) -> Result<bool> {
-        Ok(self.database.execute(DELETE, &[id.into()]).await? > 0)
+        let mut tx = self.database.begin().await?;
+        let deleted = tx.execute(DELETE, &[id.into()]).await? > 0;
+        if deleted {
+            audit::commit(tx).await?;
+        }
+        Ok(deleted)
     }
 }
 

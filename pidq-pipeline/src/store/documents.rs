@@ -10,8 +10,8 @@ use serde_json::{Map, Value};
 use super::jobs::{self, JobKind};
 use super::usage::{self, Amount};
 use super::{Result, Store, StoreError, again, partitions, queries, structure};
-use crate::events;
 use crate::records::{Document, Status};
+use crate::{audit, events};
 
 /// A document to be stored.
 pub struct NewDocument<'a> {
@@ -244,6 +244,7 @@ impl Store {
         ];
         let mut tx = self.database.begin().await?;
         tx.execute(INSERT, &arguments).await?;
+        audit::made(id);
         tx.execute(INSERT_CONTENT, &[id.into(), 1.into(), new.content.into()]).await?;
         jobs::add(&mut tx, JobKind::Read, new.pipeline_id, Some((id, 1)), now).await?;
         let amount = Amount { documents: 1, bytes: new.content.len() as i64, ..Amount::default() };

@@ -2,7 +2,7 @@
 
 use pidq_http::database::Transaction;
 
-use super::{Result, Store, structure, text};
+use super::{Result, Store, audit, structure, text};
 use crate::keys::ApiKey;
 
 type Row = (String, String, String, String, String, i64, Option<i64>);
@@ -34,8 +34,10 @@ impl Store {
             key.created_at.into(),
             key.expires_at.into(),
         ];
-        self.database.execute(INSERT, &arguments).await?;
-        Ok(())
+        let mut tx = self.database.begin().await?;
+        tx.execute(INSERT, &arguments).await?;
+        crate::audit::made(&key.id);
+        Ok(audit::commit(tx).await?)
     }
 
     /// A key and the fingerprint of its secret.
@@ -60,7 +62,12 @@ impl Store {
     /// # Errors
     /// If the database does not answer.
     pub async fn delete_key(&self, id: &str) -> Result<bool> {
-        Ok(self.database.execute(DELETE, &[id.into()]).await? > 0)
+        let mut tx = self.database.begin().await?;
+        let deleted = tx.execute(DELETE, &[id.into()]).await? > 0;
+        if deleted {
+            audit::commit(tx).await?;
+        }
+        Ok(deleted)
     }
 }
 

@@ -13,7 +13,8 @@ use pidq_http::uuid_v7;
 use serde_json::{Map, Value};
 use tokio::sync::Notify;
 
-use super::{Result, Store, StoreError, structure};
+use super::{Result, Store, StoreError, audit, structure};
+use crate::audit::Act;
 use crate::events::{self, Event, Kind};
 
 /// Where changes leave word of themselves.
@@ -133,9 +134,9 @@ impl Outbox {
         self.tell(tx, kind, Word { pipeline, document, label, previous, details }).await
     }
 
-    /// Makes the changes last, and tells that there is something to tell.
+    /// Makes the changes last, with the act that they are, and tells that there is something to tell.
     pub(super) async fn commit(&self, tx: Transaction) -> std::result::Result<(), DatabaseError> {
-        tx.commit().await?;
+        audit::commit(tx).await?;
         self.bell.notify_one();
         Ok(())
     }
@@ -254,7 +255,9 @@ impl Store {
         if tx.execute(OTHER_LICENCE, &[state.into()]).await? == 0 {
             return Ok(());
         }
-        let details = Map::from_iter([("status".into(), state.into())]);
+        let details = Map::from_iter([("status".to_owned(), state.into())]);
+        let act = Act::of_system("license.change", "/api/license".to_owned(), details.clone());
+        audit::note(&mut tx, &act).await?;
         self.outbox.tell(&mut tx, events::LICENSE_CHANGED, Word { details, ..Word::default() }).await?;
         self.outbox.commit(tx).await?;
         Ok(())

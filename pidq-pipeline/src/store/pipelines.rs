@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::jobs::{self, JobKind};
 use super::outbox::Word;
-use super::{Result, Store, StoreError, operations, reindexes, structure, text};
+use super::{Result, Store, StoreError, audit, operations, reindexes, structure, text};
 use crate::events::{self, Kind};
 use crate::operations::{Operation, State};
 use crate::records::{Counts, Options, Pipeline, PipelineStatus};
@@ -108,6 +108,7 @@ impl Store {
         ];
         let mut tx = self.database.begin().await?;
         tx.execute(INSERT, &arguments).await.map_err(name_taken)?;
+        crate::audit::made(&pipeline.id);
         self.tell_of_pipeline(&mut tx, events::PIPELINE_CREATED, &pipeline).await?;
         self.outbox.commit(tx).await?;
         Ok(pipeline)
@@ -223,7 +224,7 @@ impl Store {
         } else {
             None
         };
-        tx.commit().await?;
+        audit::commit(tx).await?;
         let found = match operation {
             Some(operation) => self.operation(&operation).await?,
             None => self.running_operation(id, operations::Kind::Delete).await?,

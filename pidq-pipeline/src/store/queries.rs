@@ -4,7 +4,7 @@ use pidq_http::auth::Moment;
 use pidq_http::database::{DatabaseError, Transaction};
 use serde_json::Value;
 
-use super::{Result, Store, structure};
+use super::{Result, Store, audit, structure};
 
 /// A question to be kept, with its answer.
 pub struct NewQuery<'a> {
@@ -98,8 +98,9 @@ impl Store {
     /// # Errors
     /// If the database does not answer.
     pub async fn rate_query(&self, id: &str, rating: i64, comment: Option<&str>) -> Result<()> {
-        self.database.execute(RATE, &[id.into(), rating.into(), comment.into()]).await?;
-        Ok(())
+        let mut tx = self.database.begin().await?;
+        tx.execute(RATE, &[id.into(), rating.into(), comment.into()]).await?;
+        Ok(audit::commit(tx).await?)
     }
 
     /// Removes what came before a moment.

@@ -51,6 +51,51 @@ impl Asked<'_> {
 /// The code of a question whose sender went away while it was answered.
 pub const CLIENT_GONE: &str = "client-gone";
 
+/// How much of everything there was under a label on a day.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Figures {
+    /// Days since 1970, in UTC.
+    pub day: i64,
+    /// The pipeline.
+    pub pipeline_id: String,
+    /// The label; empty for what was counted before labels were told apart.
+    pub classification: String,
+    /// Contents that came: new documents, and other contents of old ones.
+    pub documents: i64,
+    /// Their bytes.
+    pub bytes: i64,
+    /// Chunks that were made of documents.
+    pub chunks: i64,
+    /// Questions that count for the licence.
+    pub queries: i64,
+    /// Questions that went wrong.
+    pub failed_queries: i64,
+    /// Of questions with their contexts, and of answers.
+    pub tokens: [i64; 2],
+    /// How many of these tokens were estimated.
+    pub estimated_tokens: i64,
+}
+
+impl Figures {
+    /// Their place in a list. A label may have any character in it, so it is the last.
+    pub fn place(&self) -> String {
+        format!("{}\n{}\n{}", self.day, self.pipeline_id, self.classification)
+    }
+}
+
+/// Which figures a list has.
+#[derive(Clone, Copy, Debug)]
+pub struct Span<'a> {
+    /// The first day.
+    pub from: i64,
+    /// The last day.
+    pub to: i64,
+    /// Of this pipeline only.
+    pub pipeline: Option<&'a str>,
+    /// Of this label only.
+    pub classification: Option<&'a str>,
+}
+
 /// What is counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Amount {
@@ -74,6 +119,12 @@ const ADD: &str = "insert into figures (day, pipeline_id, classification, docume
   prompt_tokens = figures.prompt_tokens + excluded.prompt_tokens,
   completion_tokens = figures.completion_tokens + excluded.completion_tokens,
   estimated_tokens = figures.estimated_tokens + excluded.estimated_tokens";
+
+const LIST: &str = "select day, pipeline_id, classification, documents, bytes, chunks, queries, failed_queries,
+  prompt_tokens, completion_tokens, estimated_tokens from figures where day >= $1 and day <= $2
+  and (cast($3 as text) is null or pipeline_id = $3) and (cast($4 as text) is null or classification = $4)
+  and (cast($5 as bigint) is null or (day, pipeline_id, classification) < (cast($5 as bigint), $6, $7))
+  order by day desc, pipeline_id desc, classification desc limit $8";
 
 /// Adds to what there was under a label today.
 pub(super) async fn count(
@@ -99,6 +150,27 @@ pub(super) async fn count(
 }
 
 impl Store {
+    /// Figures behind a place, the newest day first.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn figures(&self, wanted: Span<'_>, after: Option<&str>, limit: usize) -> Result<Vec<Figures>> {
+        let mut place = after.unwrap_or_default().splitn(3, '\n');
+        let day = place.next().and_then(|day| day.parse::<i64>().ok());
+        let (pipeline, label) = (place.next().unwrap_or_default(), place.next().unwrap_or_default());
+        let arguments = [
+            wanted.from.into(),
+            wanted.to.into(),
+            wanted.pipeline.into(),
+            wanted.classification.into(),
+            day.into(),
+            pipeline.into(),
+            label.into(),
+            (limit as i64).into(),
+        ];
+        Ok(self.database.rows::<Row>(LIST, &arguments).await?.into_iter().map(figures).collect())
+    }
+
     /// Counts a question and tells of it.
     ///
     /// # Errors
@@ -131,4 +203,21 @@ fn details(asked: &Asked<'_>) -> Map<String, Value> {
         }
     }
     details
+}
+
+type Row = (i64, String, String, i64, i64, i64, i64, i64, i64, i64, i64);
+
+fn figures(row: Row) -> Figures {
+    Figures {
+        day: row.0,
+        pipeline_id: row.1,
+        classification: row.2,
+        documents: row.3,
+        bytes: row.4,
+        chunks: row.5,
+        queries: row.6,
+        failed_queries: row.7,
+        tokens: [row.8, row.9],
+        estimated_tokens: row.10,
+    }
 }

@@ -8,9 +8,11 @@ use std::time::Duration;
 
 use pidq_http::auth::Moment;
 use pidq_http::database::Transaction;
+use serde_json::Map;
 
 use super::outbox::{self, Word};
-use super::{Result, Store, StoreError, keys, structure, text};
+use super::{Result, Store, StoreError, audit, keys, structure, text};
+use crate::audit::Act;
 use crate::events;
 use crate::webhooks::{ORPHANED, Reader, State, Webhook};
 
@@ -190,7 +192,13 @@ impl Store {
             webhook.created_at.into(),
             most.into(),
         ];
-        Ok(self.database.execute(INSERT, &arguments).await? > 0)
+        let mut tx = self.database.begin().await?;
+        let added = tx.execute(INSERT, &arguments).await? > 0;
+        if added {
+            crate::audit::made(&webhook.id);
+            audit::commit(tx).await?;
+        }
+        Ok(added)
     }
 
     /// The webhook of an id.
@@ -234,7 +242,7 @@ impl Store {
         if webhook.state == State::Disabled {
             tx.execute(DROP, &[(&webhook.id).into()]).await?;
         }
-        tx.commit().await?;
+        audit::commit(tx).await?;
         self.webhook(&webhook.id).await?.ok_or(StoreError::Changed)
     }
 
@@ -248,7 +256,9 @@ impl Store {
         tx.execute(LOCK, &[id.into()]).await?;
         tx.execute(FORGET_ALL, &[id.into()]).await?;
         let deleted = tx.execute(DELETE, &[id.into()]).await? > 0;
-        tx.commit().await?;
+        if deleted {
+            audit::commit(tx).await?;
+        }
         Ok(deleted)
     }
 
@@ -345,7 +355,9 @@ impl Store {
 
     async fn tell_of_end(&self, tx: &mut Transaction, webhook: &str, why: &str) -> Result<()> {
         let details = [("webhook_id", webhook), ("status", State::Disabled.word()), ("reason", why)];
-        let details = details.into_iter().map(|(name, value)| (name.to_owned(), value.into())).collect();
+        let details: Map<_, _> = details.into_iter().map(|(name, value)| (name.to_owned(), value.into())).collect();
+        let act = Act::of_system("webhook.disable", format!("/api/webhooks/{webhook}"), details.clone());
+        audit::note(tx, &act).await?;
         Ok(self.outbox.tell(tx, events::WEBHOOK_DISABLED, Word { details, ..Word::default() }).await?)
     }
 

@@ -9,7 +9,7 @@ use pidq_http::Bytes;
 use pidq_http::auth::Moment;
 use tokio::time::timeout;
 
-use super::Reach;
+use super::Caller;
 use super::secret::Secrets;
 use crate::egress::{NoTarget, Target};
 use crate::events::Event;
@@ -77,8 +77,8 @@ impl Call {
     }
 
     /// Tells it, within the time of a call.
-    pub async fn make(self, reach: &Reach, url: &str) -> Answer {
-        match timeout(reach.time, self.exchange(reach, url)).await {
+    pub async fn make(self, caller: &Caller, url: &str) -> Answer {
+        match timeout(caller.time, self.exchange(caller, url)).await {
             Ok(Ok((status, _))) if status.is_success() => Answer::Taken(status),
             Ok(Ok((StatusCode::GONE, _))) => Answer::Gone,
             // Redirects are not followed: they would lead past what was checked.
@@ -88,13 +88,13 @@ impl Call {
         }
     }
 
-    async fn exchange(self, reach: &Reach, url: &str) -> Result<(StatusCode, HeaderMap), &'static str> {
+    async fn exchange(self, caller: &Caller, url: &str) -> Result<(StatusCode, HeaderMap), &'static str> {
         // Looked up and checked for each call: a name may lead somewhere else by now.
-        let target = reach.guard.target(url, None).await.map_err(|error| match error {
+        let target = caller.guard.target(url, None).await.map_err(|error| match error {
             NoTarget::Refused(_) => "this service does not call that address",
             NoTarget::Unresolved => "the name leads nowhere",
         })?;
-        let connection = reach.guard.connect(&target, reach.time).await.map_err(|_| "there is no connection")?;
+        let connection = caller.guard.connect(&target, caller.time).await.map_err(|_| "there is no connection")?;
         let request = self.request(&target).ok_or("the address cannot be called")?;
         let broken = |_| "the connection broke off before an answer that can be read";
         let client = http1::Builder::new().max_buf_size(LARGEST_HEAD).handshake(TokioIo::new(connection)).await;
