@@ -108,8 +108,26 @@ impl DatabaseError {
     /// Whether the database ended a transaction because two of them waited for each other. The same may succeed now.
     pub fn is_deadlock(&self) -> bool {
         // `serialization_failure` and `deadlock_detected` of PostgreSQL.
-        let is_one = |code: &str| matches!(code, "40001" | "40P01");
-        matches!(self, DatabaseError::Statement(sqlx::Error::Database(error)) if error.code().as_deref().is_some_and(is_one))
+        self.has_code(&["40001", "40P01"])
+    }
+
+    /// Whether a text has a character that this database stores none of: PostgreSQL takes no NUL.
+    pub fn is_text_refused(&self) -> bool {
+        self.has_code(&["22021"])
+    }
+
+    /// Whether the disk is full: SQLite says 13, PostgreSQL 53100.
+    pub fn is_full(&self) -> bool {
+        self.has_code(&["13", "53100"])
+    }
+
+    fn has_code(&self, codes: &[&str]) -> bool {
+        match self {
+            DatabaseError::Statement(sqlx::Error::Database(error)) => {
+                error.code().is_some_and(|code| codes.contains(&code.as_ref()))
+            }
+            _ => false,
+        }
     }
 }
 

@@ -94,7 +94,7 @@ pub use crate::principal::{Principal, PrincipalKind};
 pub use crate::problem::{Problem, sentence};
 pub use crate::proxies::{Network, NoNetwork};
 pub use crate::quota::{Charge, Concurrency, Held, Quota};
-pub use crate::request::{Form, Head, Multipart, MultipartLimits, Part, Request};
+pub use crate::request::{Form, Head, Multipart, MultipartLimits, Part, Pieces, Request};
 pub use crate::response::{Events, Filling, Gone, Lines, Response, Sender};
 pub use crate::route::{Accepts, Access, Fut, Handler, Parameter, Place, Reply, Route, endpoints, index};
 pub use crate::serve::{Listener, Shutdown, Stop, serve};

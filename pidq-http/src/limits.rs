@@ -21,6 +21,8 @@ pub struct Limits {
     pub body_grace: Duration,
     /// The bytes a second that a body has to have after that.
     pub body_rate: u64,
+    /// How long a body may say nothing, however much of it there is.
+    pub body_idle: Duration,
     /// How long a body may take in all. Larger limits on bytes extend it.
     pub body_time: Duration,
     /// How long a reader may take no byte of its answer.
@@ -55,6 +57,7 @@ impl Default for Limits {
             url: 8 << 10,
             body_grace: Duration::from_secs(5),
             body_rate: 1024,
+            body_idle: Duration::from_secs(30),
             body_time: Duration::from_secs(60),
             write_stall: Duration::from_secs(30),
             handshakes: 256,

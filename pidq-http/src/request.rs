@@ -14,6 +14,7 @@ use hyper::header::{AUTHORIZATION, AsHeaderName, CONTENT_TYPE, HeaderMap};
 use hyper::{Method, StatusCode, Uri, header};
 use serde::de::DeserializeOwned;
 
+pub use body::Pieces;
 pub(crate) use body::{Incoming, Reader};
 pub use form::Form;
 pub(crate) use leftover::{Leftover, Source};
@@ -169,6 +170,12 @@ impl Request {
     pub async fn bytes_up_to(&mut self, limit: u64) -> Result<Bytes, Problem> {
         let accepts = self.accepted()?;
         self.body.whole(&self.head.headers, accepts.limit.min(limit)).await
+    }
+
+    /// The body piece by piece, for what may be too large for memory.
+    pub fn pieces(&mut self, limit: u64) -> Result<Pieces, Problem> {
+        let accepts = self.accepted()?;
+        Pieces::new(self.body.take(), &self.head.headers, accepts.limit.min(limit))
     }
 
     /// The whole body, whatever its content type, for handlers that have an opinion of their own about that.

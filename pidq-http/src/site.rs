@@ -233,6 +233,11 @@ impl<S: Send + Sync + 'static> Site<S> {
         self.0.facts.openapi.clone()
     }
 
+    /// What is counted, as the listener of the administrator shows it.
+    pub fn metrics(&self) -> String {
+        self.0.facts.metrics.text()
+    }
+
     pub(crate) async fn answer(
         &self,
         wire: &Wire,

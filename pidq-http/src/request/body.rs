@@ -129,6 +129,43 @@ impl Reader {
     }
 }
 
+/// A body piece by piece, decompressed: never more in memory than one piece becomes.
+pub struct Pieces {
+    reading: Reading,
+    inflater: Option<Inflater>,
+    limit: u64,
+    taken: u64,
+    is_over: bool,
+}
+
+impl Pieces {
+    pub(super) fn new(reader: Reader, headers: &HeaderMap, limit: u64) -> Result<Pieces, Problem> {
+        let inflater = Inflater::new(&content_encoding(headers)?, limit)?;
+        Ok(Pieces { reading: reader.begin(limit)?, inflater, limit, taken: 0, is_over: false })
+    }
+
+    /// The next piece, which may be empty; none at the end.
+    pub async fn next(&mut self) -> Result<Option<Bytes>, Problem> {
+        if self.is_over {
+            return Ok(None);
+        }
+        let chunk = self.reading.chunk().await?;
+        self.is_over = chunk.is_none();
+        self.taken += chunk.as_ref().map_or(0, |chunk| chunk.len() as u64);
+        if self.taken > self.limit {
+            return Err(Problem::too_large("payload-too-large", self.limit));
+        }
+        match (&mut self.inflater, chunk) {
+            (None, chunk) => Ok(chunk),
+            (Some(inflater), Some(chunk)) => inflater.write(&chunk).map(|()| Some(inflater.drain().into())),
+            (inflater, None) => match inflater.take() {
+                Some(inflater) => Ok(Some(inflater.finish()?.into())),
+                None => Ok(None),
+            },
+        }
+    }
+}
+
 /// Large uploads get the time that they take on a line of 2 Mbit/s.
 const FAIR_RATE: u64 = 256 * 1024;
 
@@ -177,10 +214,12 @@ impl Reading {
         }
     }
 
-    /// When the next byte has to be there: after the grace, so many bytes buy one more second.
+    /// When the next byte has to be there: after the grace, so many bytes buy one more second. Nobody who said much may
+    /// be silent for long.
     fn deadline(&self) -> Instant {
         let bought = Duration::from_millis(self.bytes.saturating_mul(1000) / self.limits.body_rate.max(1));
-        self.begun + (self.limits.body_grace + bought).min(self.total)
+        let paced = self.begun + (self.limits.body_grace + bought).min(self.total);
+        paced.min(Instant::now() + self.limits.body_idle)
     }
 }
 
@@ -203,6 +242,8 @@ fn broken() -> Problem {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
+
     use super::*;
     use crate::request::Leftover;
 
@@ -219,13 +260,41 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn bytes_buy_time_and_the_total_ends_it() {
+    async fn a_compressed_body_comes_in_pieces_and_ends_at_its_limit() {
+        let text = "a pump and a valve ".repeat(50_000);
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+        let packed = encoder.write_all(text.as_bytes()).and_then(|()| encoder.finish()).expect("memory does not fail");
+        let headers = HeaderMap::from_iter([(CONTENT_ENCODING, hyper::header::HeaderValue::from_static("gzip"))]);
+        let pieces = |limit| {
+            let body = Bytes::from(packed.clone());
+            Pieces::new(Reader::new(Leftover::default().source(body.into()), Limits::default()), &headers, limit)
+        };
+        let mut whole = Vec::new();
+        let mut reading = pieces(1 << 20).expect("it is small");
+        while let Some(piece) = reading.next().await.expect("it is sound") {
+            whole.extend_from_slice(&piece);
+        }
+        assert!(whole == text.as_bytes());
+        let mut cut = pieces(text.len() as u64 - 1).expect("it is small while it is packed");
+        let end = loop {
+            match cut.next().await {
+                Ok(Some(_)) => {}
+                other => break other.map_err(|problem| problem.status()),
+            }
+        };
+        assert_eq!(end, Err(StatusCode::PAYLOAD_TOO_LARGE));
+    }
+
+    #[tokio::test]
+    async fn bytes_buy_time_and_silence_or_the_total_ends_it() {
         let mut reading = reader(b"").begin(1 << 20).expect("an empty body is not too large");
         let at = |reading: &Reading| reading.deadline().duration_since(reading.begun);
         assert_eq!(at(&reading), Duration::from_secs(5));
         reading.bytes = 10 * 1024;
         assert_eq!(at(&reading), Duration::from_secs(15));
         reading.bytes = 1 << 20;
+        assert_eq!(at(&reading).as_secs(), 30, "however much came, it may not stop for longer");
+        reading.begun -= Duration::from_secs(40);
         assert_eq!(at(&reading), Duration::from_secs(60));
     }
 }

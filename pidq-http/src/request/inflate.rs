@@ -29,6 +29,8 @@ enum Decoder {
 /// A buffer that refuses to grow further than it may.
 struct Bounded {
     bytes: Vec<u8>,
+    /// How many were there before, and were taken.
+    drained: u64,
     limit: u64,
     allowed: u64,
     full: Option<Full>,
@@ -43,7 +45,7 @@ enum Full {
 impl Inflater {
     /// For a `Content-Encoding`. None means that nothing needs to be done.
     pub fn new(coding: &str, limit: u64) -> Result<Option<Self>, Problem> {
-        let target = Bounded { bytes: Vec::new(), limit, allowed: FREE, full: None };
+        let target = Bounded { bytes: Vec::new(), drained: 0, limit, allowed: FREE, full: None };
         let decoder = match coding.trim().to_ascii_lowercase().as_str() {
             "" | "identity" => return Ok(None),
             "gzip" | "x-gzip" => Decoder::Gzip(Box::new(GzDecoder::new(target))),
@@ -64,7 +66,14 @@ impl Inflater {
         written.map_err(|_| self.problem())
     }
 
-    /// What the body was before. A stream that ends early is malformed.
+    /// What came out by now, and is held no more.
+    pub fn drain(&mut self) -> Vec<u8> {
+        let target = self.target();
+        target.drained += target.bytes.len() as u64;
+        std::mem::take(&mut target.bytes)
+    }
+
+    /// What the body was before, or the rest of it. A stream that ends early is malformed.
     pub fn finish(mut self) -> Result<Vec<u8>, Problem> {
         let finished = match &mut self.decoder {
             Decoder::Gzip(decoder) => decoder.try_finish(),
@@ -94,7 +103,7 @@ impl Inflater {
 
 impl Write for Bounded {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let size = (self.bytes.len() + bytes.len()) as u64;
+        let size = self.drained + (self.bytes.len() + bytes.len()) as u64;
         self.full = match size {
             _ if size > self.limit => Some(Full::Size),
             _ if size > self.allowed => Some(Full::Ratio),

@@ -39,6 +39,7 @@ pub const COMMON: &[Setting] = settings![
     "PIDQ_FIRST_BYTE_TIME", "config.limits.firstByteTime", Kind::Duration, Some("5s"), false, "How long a connection may say nothing at first.";
     "PIDQ_HEAD_TIME", "config.limits.headTime", Kind::Duration, Some("10s"), false, "How long a head may take, and a connection be idle.";
     "PIDQ_BODY_TIME", "config.limits.bodyTime", Kind::Duration, Some("60s"), false, "How long a small body may take.";
+    "PIDQ_BODY_IDLE", "config.limits.bodyIdle", Kind::Duration, Some("30s"), false, "How long a body may say nothing in its middle.";
     "PIDQ_BODY_RATE", "config.limits.bodyRate", Kind::Size, Some("1KiB"), false, "Bytes a second that a body has to have after five seconds.";
     "PIDQ_WRITE_STALL", "config.limits.writeStall", Kind::Duration, Some("30s"), false, "How long a reader may take nothing of its answer.";
     "PIDQ_DRAIN_WAIT", "config.limits.drainWait", Kind::Duration, Some("5s"), false, "How long /readyz says no before connections are refused.";
@@ -69,6 +70,7 @@ impl Floor<'_> {
             requests_per_principal: settings.parsed("PIDQ_MAX_REQUESTS_PER_PRINCIPAL")?,
             first_byte: settings.duration("PIDQ_FIRST_BYTE_TIME")?,
             head_time: settings.duration("PIDQ_HEAD_TIME")?,
+            body_idle: settings.duration("PIDQ_BODY_IDLE")?,
             body_time: settings.duration("PIDQ_BODY_TIME")?,
             body_rate: settings.size("PIDQ_BODY_RATE")?,
             write_stall: settings.duration("PIDQ_WRITE_STALL")?,
