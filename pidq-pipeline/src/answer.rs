@@ -94,6 +94,18 @@ pub enum Reason {
     Uncited,
 }
 
+impl Reason {
+    /// Its name on the wire.
+    pub fn word(self) -> &'static str {
+        match self {
+            Reason::NoDocuments => "no_documents",
+            Reason::NoRelevantContext => "no_relevant_context",
+            Reason::NotInContext => "not_in_context",
+            Reason::Uncited => "uncited",
+        }
+    }
+}
+
 /// Answers in one piece.
 pub async fn answer(client: &Client, endpoint: &Endpoint, question: Question) -> Result<Answer, LlmError> {
     Work { client, endpoint, events: None }.run(question).await

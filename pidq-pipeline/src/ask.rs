@@ -6,9 +6,10 @@ use std::time::Duration;
 use pidq_http::{Events, Head, Problem, Request, Response, Secret, StatusCode, uuid_v7};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use tokio::sync::mpsc;
+use tokio::sync::{OwnedSemaphorePermit, mpsc};
 
 use crate::answer::{self, Answer, Event};
+use crate::bodies;
 use crate::connections;
 use crate::egress::AllowList;
 use crate::keys::Verb;
@@ -106,8 +107,7 @@ pub(crate) async fn ask(platform: &Arc<Platform>, mut request: Request) -> Resul
     known_members(&body, &[questions::MEMBERS, MEMBERS].concat())?;
     let of_search = body.iter().filter(|(member, _)| questions::MEMBERS.contains(&member.as_str()));
     let of_search = of_search.map(|(member, value)| (member.clone(), value.clone())).collect();
-    let mut asked: Asked = serde_json::from_value(Value::Object(body))
-        .map_err(|error| validation("", &pidq_http::sentence(&error.to_string())))?;
+    let mut asked: Asked = bodies::read(body)?;
     let wanted = questions::understood(&pipeline, of_search)?;
     must(&key, &pipeline, &wanted.classification, Verb::Query)?;
     check(&asked)?;
@@ -165,7 +165,8 @@ async fn answered(
     question.max_context = policy.most_context();
     question.marking = platform.marking;
     if streamed {
-        return Ok(stream(platform, model.endpoint, question, frame, request.head));
+        let place = platform.streams.clone().try_acquire_owned().map_err(|_| too_many())?;
+        return Ok(stream(platform, model.endpoint, question, frame, request.head, place));
     }
     let answer = answer::answer(&platform.llm, &model.endpoint, question).await;
     frame.note(platform, answer.as_ref().map_err(LlmError::code)).await;
@@ -271,6 +272,7 @@ pub(crate) fn told(error: LlmError) -> Problem {
 impl Frame {
     /// Counts the question and tells of it. An answer is given all the same where that cannot be done.
     async fn note(&self, platform: &Platform, outcome: Result<&Answer, &str>) {
+        platform.meters.asked(outcome);
         let outcome = outcome.map(|answer| {
             let usage = answer.usage.as_ref().map_or([0; 2], |usage| [usage.prompt_tokens, usage.completion_tokens]);
             let tokens = usage.map(|tokens| i64::try_from(tokens).unwrap_or(i64::MAX));
@@ -322,6 +324,7 @@ fn stream(
     question: answer::Question,
     frame: Frame,
     head: Arc<Head>,
+    place: OwnedSemaphorePermit,
 ) -> Response {
     let (events, response) = Response::events();
     let platform = platform.clone();
@@ -331,8 +334,13 @@ fn stream(
             answer::stream(&platform.llm, &endpoint, question, sender),
             forward(&platform, receiver, events, &frame, &head)
         );
+        drop(place);
     });
     response
+}
+
+fn too_many() -> Problem {
+    Problem::unavailable("too-many-streams", "As many answers as may be are sent just now. Try again.", 5)
 }
 
 /// Sends events on until nobody listens; the channel closes then, and the call of the model ends.
@@ -343,7 +351,13 @@ async fn forward(
     frame: &Frame,
     head: &Head,
 ) {
-    while let Some(event) = receiver.recv().await {
+    loop {
+        // A model may say nothing for long: who goes away meanwhile is not found out by sending.
+        let event = tokio::select! {
+            event = receiver.recv() => event,
+            () = events.closed() => return frame.note(platform, Err("client-gone")).await,
+        };
+        let Some(event) = event else { break };
         let is_last = matches!(event, Event::Done(_) | Event::Error(_));
         match &event {
             Event::Done(answer) => frame.note(platform, Ok(answer)).await,

@@ -14,6 +14,7 @@ use serde_json::{Map, Value, json};
 
 use crate::ask::{known_provider, told};
 use crate::audit;
+use crate::bodies;
 use crate::llm::{Endpoint, Fault};
 use crate::pipelines::known_members;
 use crate::platform::{LONGEST_PAGE, PAGE, Platform};
@@ -132,7 +133,7 @@ fn endpoint(base_url: &str, model: &str, secret: Sealed) -> Endpoint {
 pub(crate) async fn create(platform: &Arc<Platform>, mut request: Request) -> Result<Response, Problem> {
     let body: Map<String, Value> = request.object().await?;
     known_members(&body, MEMBERS)?;
-    let wanted: Wanted = serde_json::from_value(Value::Object(body)).map_err(|error| mistyped(&error))?;
+    let wanted: Wanted = bodies::read(body)?;
     must_last(platform)?;
     let now = Moment::now().0;
     let connection = Connection {
@@ -250,7 +251,7 @@ fn patched(platform: &Platform, connection: &Connection, patch: &Map<String, Val
         "extra_headers": kept.extra_headers,
     });
     crate::pipelines::merge(&mut members, &Value::Object(patch.clone()));
-    serde_json::from_value(members).map_err(|error| mistyped(&error))
+    bodies::part("", members)
 }
 
 /// `DELETE /api/llm-connections/{connection_id}`.
@@ -286,10 +287,6 @@ pub(crate) async fn named(platform: &Platform, id: &str) -> Result<Connection, P
         .await
         .map_err(stored)?
         .ok_or_else(|| unprocessable("llm-connection-not-found", "/llm_connection", "There is no such connection."))
-}
-
-fn mistyped(error: &serde_json::Error) -> Problem {
-    validation("", &pidq_http::sentence(&error.to_string()))
 }
 
 fn not_found() -> Problem {

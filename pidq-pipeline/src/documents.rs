@@ -12,6 +12,7 @@ use serde_json::{Map, Value, json};
 
 use crate::audit;
 use crate::keys::{ApiKey, Verb};
+use crate::labels;
 use crate::messages::Signal;
 use crate::pipelines::{self, known_members, must};
 use crate::platform::{LONGEST_PAGE, PAGE, Platform};
@@ -30,8 +31,9 @@ pub(crate) async fn list(platform: &Arc<Platform>, request: Request) -> Result<R
     let (pipeline, key) = pipelines::of(platform, &request).await?;
     let query = request.query()?;
     let sort = query.one("sort")?.map_or(Ok(&SORTS[0]), sort)?;
+    let label = query.one("classification")?.map(labels::normal);
     let listed = Listed {
-        classification: query.one("classification")?,
+        classification: label.as_deref(),
         status: query.one("status")?.map(status).transpose()?,
         filename: query.one("filename")?,
         external_id: query.one("external_id")?,
@@ -176,14 +178,16 @@ pub(crate) async fn change(platform: &Arc<Platform>, mut request: Request) -> Re
         Some(Value::String(text)) => Ok(Some(text.as_str())),
         Some(_) => Err(validation(&format!("/{member}"), "This must be a text.")),
     };
-    let (classification, filename) = (text("classification")?, text("filename")?);
-    if let Some(label) = classification {
+    let label = text("classification")?.map(labels::normal);
+    if let Some(label) = &label {
         must(&key, &pipeline, label, Verb::Write)?;
     }
+    let filename = text("filename")?.map(renamed).transpose()?;
     let metadata = patch.get("metadata").map(|patch| merged(&document.metadata, patch)).transpose()?;
-    let change = Change { classification, filename, metadata: metadata.as_ref() };
+    let change =
+        Change { classification: label.as_deref(), filename: filename.as_deref(), metadata: metadata.as_ref() };
     audit::changed(&patch);
-    if let Some(label) = classification.filter(|label| *label != document.classification) {
+    if let Some(label) = label.as_deref().filter(|label| *label != document.classification) {
         audit::detail("previous_classification", document.classification.as_str());
         audit::detail("classification", label);
     }
@@ -191,7 +195,19 @@ pub(crate) async fn change(platform: &Arc<Platform>, mut request: Request) -> Re
     shown(&again(platform, &document).await?)
 }
 
+/// A name is made fit as that of an upload is; but who gives one gives a name.
+fn renamed(given: &str) -> Result<String, Problem> {
+    match given.trim().is_empty() {
+        true => Err(validation("/filename", "A file name has 1 to 255 characters.")),
+        false => Ok(upload::filename(Some(given))),
+    }
+}
+
+/// Metadata with a merge patch; null takes all of them away.
 fn merged(now: &Map<String, Value>, patch: &Value) -> Result<Map<String, Value>, Problem> {
+    if patch.is_null() {
+        return Ok(Map::new());
+    }
     let mut merged = Value::Object(now.clone());
     pipelines::merge(&mut merged, patch);
     match merged {

@@ -49,6 +49,7 @@ use serde::{Deserialize, Serialize};
 pub use child::{Isolation, Running, Stop, child_main, in_child};
 pub use failure::{Code, Failure};
 use gather::Gather;
+pub use look::foreign;
 use look::{Fit, Look};
 pub use positions::CodePoints;
 

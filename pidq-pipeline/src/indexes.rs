@@ -117,6 +117,16 @@ impl Indexes {
         self.open().partitions.keys().any(|key| key.0 == pipeline && key.2 == label)
     }
 
+    /// How many partitions are open.
+    pub fn len(&self) -> usize {
+        self.open().partitions.len()
+    }
+
+    /// Whether none is open.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// How many bytes the open partitions take, about.
     pub fn bytes(&self) -> usize {
         self.open().partitions.values().map(|entry| entry.bytes).sum()

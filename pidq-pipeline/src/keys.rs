@@ -9,6 +9,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::audit;
+use crate::bodies;
+use crate::labels;
 use crate::platform::{LONGEST_PAGE, PAGE, Platform, SCOPES, TENANT, expired};
 use crate::problems::{stored, validation};
 use crate::store::Store;
@@ -59,6 +61,12 @@ pub enum Verb {
     Write,
     /// Ask them.
     Query,
+}
+
+impl Reach {
+    fn normalise(&mut self) {
+        self.classifications = self.classifications.iter().map(|label| labels::normal(label)).collect();
+    }
 }
 
 impl ApiKey {
@@ -137,8 +145,9 @@ struct Wanted {
 /// `POST /api/keys`.
 pub(crate) async fn create(platform: &Arc<Platform>, mut request: Request) -> Result<Response, Problem> {
     only_unrestricted(&request)?;
-    let wanted: Wanted = request.object().await?;
+    let mut wanted: Wanted = bodies::of(&mut request).await?;
     check(&wanted)?;
+    wanted.pipelines.values_mut().for_each(Reach::normalise);
     let now = Moment::now();
     let expires_at = wanted.expires_at.as_deref().map(|text| expiry(text, now)).transpose()?;
     let key = ApiKey {

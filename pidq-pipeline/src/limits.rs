@@ -2,19 +2,47 @@
 
 use std::sync::Arc;
 
-use pidq_http::{Problem, Response};
+use pidq_http::{Kind, Problem, Response, Setting, SettingError, Settings, settings};
 use serde_json::json;
 
 use crate::documents::{METADATA, PARTS};
+use crate::extract::{self, Isolation};
 use crate::ingest::MOST_CHUNKS;
-use crate::pipelines::LABELS;
+use crate::labels;
 use crate::platform::{LONGEST_PAGE, Platform};
 use crate::questions::LONGEST;
 use crate::routes::JSON_BODY;
 use crate::usage::Usage;
 
+/// How much may be read of a document.
+pub const SETTINGS: &[Setting] = settings![
+    "PIDQ_PARSE_TIME", "config.limits.parseTime", Kind::Duration, Some("120s"), false, "How long a document may be read, and how much time of a processor that may take.";
+    "PIDQ_TEXT_CHARACTERS", "config.limits.textCharacters", Kind::Number, Some("50000000"), false, "The longest text of a document.";
+    "PIDQ_ARCHIVE_SIZE", "config.limits.archiveSize", Kind::Size, Some("1GiB"), false, "What a document that is an archive may unpack to.";
+    "PIDQ_ARCHIVE_RATIO", "config.limits.archiveRatio", Kind::Number, Some("200"), false, "How many bytes a byte of it may become.";
+    "PIDQ_ARCHIVE_ENTRIES", "config.limits.archiveEntries", Kind::Number, Some("10000"), false, "How many files it may have.";
+];
+
+/// What a reader of documents may spend.
+pub(crate) fn of_reader(settings: &Settings) -> Result<extract::Options, SettingError> {
+    Ok(extract::Options {
+        characters: settings.parsed("PIDQ_TEXT_CHARACTERS")?,
+        unpacked: settings.size("PIDQ_ARCHIVE_SIZE")?,
+        ratio: settings.parsed("PIDQ_ARCHIVE_RATIO")?,
+        entries: settings.parsed("PIDQ_ARCHIVE_ENTRIES")?,
+        ..extract::Options::of_this_machine()
+    })
+}
+
+/// The same reader, with the time that it has.
+pub(crate) fn timed(isolation: Isolation, settings: &Settings) -> Result<Isolation, SettingError> {
+    let time = settings.duration("PIDQ_PARSE_TIME")?;
+    Ok(Isolation { time, processor: time.as_secs().max(1), ..isolation })
+}
+
+/// `GET /api/limits`.
 pub(crate) async fn show(platform: &Arc<Platform>) -> Result<Response, Problem> {
-    let read = &platform.extraction;
+    let (read, http) = (&platform.extraction, &platform.limits.http);
     let licensed = platform.licensing.state().licence().map(|licence| licence.limits).unwrap_or_default();
     Response::json(&json!({
         "upload_bytes": platform.limits.upload,
@@ -23,12 +51,20 @@ pub(crate) async fn show(platform: &Arc<Platform>) -> Result<Response, Problem> 
         "query_characters": LONGEST,
         "multipart": {"parts": PARTS.parts, "header_bytes": PARTS.headers},
         "pipelines": platform.limits.pipelines,
-        "classifications": LABELS,
+        "classifications": labels::MOST,
         "metadata_bytes": METADATA,
         "text_characters": read.characters,
         "chunks": MOST_CHUNKS,
         "archives": {"unpacked_bytes": read.unpacked, "ratio": read.ratio, "entries": read.entries},
+        "parse_seconds": platform.isolation.time.as_secs(),
         "page": LONGEST_PAGE,
+        "streams": {"answers": platform.limits.answer_streams, "events": platform.limits.event_streams},
+        "request": {
+            "head_seconds": http.head_time.as_secs(), "head_bytes": http.head_size, "headers": http.headers,
+            "body_grace_seconds": http.body_grace.as_secs(), "body_bytes_per_second": http.body_rate,
+            "body_idle_seconds": http.body_idle.as_secs(),
+            "body_seconds": http.body_time.as_secs(), "write_stall_seconds": http.write_stall.as_secs(),
+        },
         "requests_per_minute": platform.rates.show(),
         "queries_kept_seconds": platform.limits.retention.as_secs(),
         "license": licensed,

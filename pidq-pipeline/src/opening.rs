@@ -16,14 +16,16 @@ use crate::audit;
 use crate::cache::{Cache, Redis};
 use crate::egress::{BackEnd, Guard, Policy};
 use crate::events::Feed;
-use crate::extract::{self, Isolation};
+use crate::extract::Isolation;
 use crate::health::Servers;
 use crate::idempotency;
 use crate::indexes::Indexes;
 use crate::license::{Trust, system_id as system_id_of};
-use crate::licensing::{Licensing, Mode};
+use crate::licensing::{self, Licensing, Mode};
+use crate::limits;
 use crate::llm::{Client, Patience};
 use crate::messages::Messages;
+use crate::meters::{self, Meters};
 use crate::models::{Models, Service};
 use crate::near::Near;
 use crate::platform::{Bell, Limits, Platform, TENANT, authenticate, ready};
@@ -33,6 +35,7 @@ use crate::rerank::Reranker;
 use crate::routes::ROUTES;
 use crate::seal::Sealer;
 use crate::settings::TABLES;
+use crate::spool::Spool;
 use crate::store::{Outbox, Store, StoreError};
 use crate::uploads::Uploads;
 use crate::webhooks::Caller;
@@ -126,6 +129,7 @@ pub async fn open(settings: &Settings) -> Result<App<Platform>, OpenError> {
         rates: Rates::of(settings, redis.clone(), &installation)?,
         cache: cache(settings, redis.clone(), &installation)?,
         redis,
+        meters: Meters::default(),
         identities,
         store,
         cursors: cursors(settings)?,
@@ -134,9 +138,13 @@ pub async fn open(settings: &Settings) -> Result<App<Platform>, OpenError> {
             upload: settings.size("PIDQ_UPLOAD_SIZE")?,
             pipelines: settings.parsed("PIDQ_MAX_PIPELINES")?,
             retention: settings.duration("PIDQ_QUERIES_KEPT")?,
+            answer_streams: settings.parsed("PIDQ_ANSWER_STREAMS")?,
+            event_streams: settings.parsed("PIDQ_EVENT_STREAMS")?,
+            http: Floor(settings).limits()?,
         },
-        uploads: Uploads::new(settings.size("PIDQ_UPLOAD_MEMORY")?, settings.size("PIDQ_UPLOAD_SIZE")?),
+        uploads: uploads(settings)?,
         previews: Semaphore::new(PREVIEWS),
+        streams: Arc::new(Semaphore::new(settings.parsed::<usize>("PIDQ_ANSWER_STREAMS")?.min(Semaphore::MAX_PERMITS))),
         bell: Bell::over(&messages),
         messages,
         hold: settings.duration("PIDQ_WORKER_HOLD")?.max(SHORTEST_HOLD),
@@ -148,15 +156,18 @@ pub async fn open(settings: &Settings) -> Result<App<Platform>, OpenError> {
         near,
         reranker: Reranker::of(settings, authorities(settings)?.as_deref())?,
         models: Models::new(settings.path("PIDQ_MODELS")?, Service::of(settings, authorities(settings)?.as_deref())?),
-        extraction: extract::Options::of_this_machine(),
-        isolation: reader(settings)?,
+        extraction: limits::of_reader(settings)?,
+        isolation: limits::timed(reader(settings)?, settings)?,
     };
+    licensing::look(&platform).await?;
     let mut app = App::new("pidq-pipeline", env!("CARGO_PKG_VERSION"), platform, ROUTES);
     app.authenticate = authenticate;
     app.around = idempotency::around;
     app.refused = audit::note_refusal;
     app.ready = ready;
     app.state.cache.register(&mut app.registry);
+    app.state.meters.register(&mut app.registry);
+    app.registry.register_collector(Box::new(meters::Open(Arc::clone(&app.state))));
     app.registry.register_collector(Box::new(Servers(app.state.servers())));
     app.headers = vec![(HeaderName::from_static("pidq-version"), VERSION)];
     Floor(settings).furnish(&mut app)?;
@@ -186,6 +197,16 @@ async fn database(settings: &Settings) -> Result<Database, OpenError> {
     }
     let folder = settings.path("PIDQ_DATA_DIR")?.unwrap_or_else(|| PathBuf::from("data"));
     Ok(Database::open(&format!("sqlite:{}", folder.join("pipeline.db").display())).await?)
+}
+
+/// What is being sent, and where it is meanwhile.
+fn uploads(settings: &Settings) -> Result<Uploads, SettingError> {
+    let folder = match settings.path("PIDQ_UPLOAD_DIR")? {
+        Some(folder) => folder,
+        None => settings.path("PIDQ_DATA_DIR")?.unwrap_or_else(|| PathBuf::from("data")).join("uploads"),
+    };
+    let (memory, disk) = (settings.size("PIDQ_UPLOAD_MEMORY")?, settings.size("PIDQ_UPLOAD_DISK")?);
+    Ok(Uploads::new(memory, disk, settings.size("PIDQ_UPLOAD_SIZE")?, Spool::open(folder)))
 }
 
 /// What processes call to each other: over NATS, where it is named.
@@ -223,6 +244,11 @@ async fn master(settings: &Settings, database: &Database) -> Result<Option<Ident
             None => Ok(None),
         };
     };
+    if is_placeholder(key) {
+        return Err(settings
+            .wrong("PIDQ_APP_MASTER_KEY", "it is the word of an example: make a UUID of your own")
+            .into());
+    }
     let secret = settings.secret("PIDQ_APP_MASTER_SECRET")?;
     let Some(secret) = secret.filter(|secret| is_serious(secret.expose())) else {
         return Err(settings
@@ -244,8 +270,13 @@ async fn master(settings: &Settings, database: &Database) -> Result<Option<Ident
 
 /// Whether a secret is one, and not the word that stands in an example.
 fn is_serious(secret: &str) -> bool {
-    let word = secret.to_ascii_lowercase();
-    secret.len() >= 32 && !["changeme", "placeholder", "<", "example"].iter().any(|hint| word.contains(hint))
+    secret.len() >= 32 && !is_placeholder(secret)
+}
+
+/// Whether this is what stands in an example, to be replaced.
+fn is_placeholder(text: &str) -> bool {
+    let word = text.to_ascii_lowercase();
+    ["changeme", "placeholder", "<", "example"].iter().any(|hint| word.contains(hint))
 }
 
 /// The client of language models, and where it may go: never to our own servers.
@@ -302,11 +333,7 @@ fn licensing(settings: &Settings, installation: &str) -> Result<Licensing, Setti
         _ => Mode::Report,
     };
     let licence = settings.secret("PIDQ_APP_LICENSE")?;
-    Ok(Licensing {
-        mode,
-        given: trust.newest(licence.iter().map(Secret::expose)),
-        system_id: system_id_of(installation),
-    })
+    Ok(Licensing::new(mode, system_id_of(installation), trust, licence))
 }
 
 fn cursors(settings: &Settings) -> Result<Cursors, SettingError> {

@@ -9,8 +9,10 @@ use serde_json::{Map, Value, json};
 use tokio::time::Instant;
 
 use crate::audit;
+use crate::bodies;
 use crate::catalogue;
 use crate::keys::{self, ApiKey, Verb};
+use crate::labels;
 use crate::models::Models;
 use crate::platform::{LONGEST_PAGE, PAGE, Platform};
 use crate::policies;
@@ -18,9 +20,6 @@ use crate::problems::{refused, stored, unprocessable, validation};
 use crate::records::{Options, Pipeline, PipelineStatus};
 use crate::splitter;
 use crate::store::{Census, NewPipeline, Outage, Seen};
-
-/// The most labels of a pipeline.
-pub(crate) const LABELS: usize = 64;
 
 /// How long a request waits for a pipeline to go away, and how often it looks.
 const LONGEST_WAIT: Duration = Duration::from_secs(300);
@@ -33,8 +32,6 @@ struct Wanted {
     embedding_model: String,
     text_splitter: Value,
     classifications: Vec<String>,
-    #[serde(flatten)]
-    options: Options,
 }
 
 /// `POST /api/pipelines`.
@@ -60,10 +57,12 @@ pub(crate) async fn create(platform: &Arc<Platform>, mut request: Request) -> Re
 
 async fn new_pipeline(models: &Models, body: Map<String, Value>) -> Result<NewPipeline, Problem> {
     known_members(&body, MEMBERS)?;
-    let wanted: Wanted = serde_json::from_value(Value::Object(body)).map_err(|error| mistyped(&error))?;
+    let (own, options) = body.into_iter().partition(|(member, _)| OWN.contains(&member.as_str()));
+    let (wanted, mut options): (Wanted, Options) = (bodies::read(own)?, bodies::read(options)?);
     let (text_splitter, splitter_parameters) = text_splitter(&wanted.text_splitter)?;
-    let classifications = labels(&wanted.classifications)?;
-    policies::check(&wanted.options, &classifications)?;
+    let classifications = labels::read(&wanted.classifications)?;
+    options.policies = labels::named(options.policies);
+    policies::check(&options, &classifications)?;
     Ok(NewPipeline {
         name: name(&wanted.name)?,
         embedding_dimensions: catalogue::dimensions(models, &wanted.embedding_model).await? as i64,
@@ -71,10 +70,13 @@ async fn new_pipeline(models: &Models, body: Map<String, Value>) -> Result<NewPi
         text_splitter,
         splitter_parameters,
         classifications,
-        options: wanted.options,
+        options,
     })
 }
 
+/// What every pipeline is made of.
+const OWN: &[&str] = &["name", "embedding_model", "text_splitter", "classifications"];
+/// The same with what may be said besides.
 const MEMBERS: &[&str] = &[
     "name",
     "embedding_model",
@@ -98,36 +100,12 @@ pub(crate) fn known_members(body: &Map<String, Value>, known: &[&str]) -> Result
     }
 }
 
-fn mistyped(error: &serde_json::Error) -> Problem {
-    validation("", &pidq_http::sentence(&error.to_string()))
-}
-
 fn name(given: &str) -> Result<String, Problem> {
     let name = given.trim();
     match name.chars().count() {
         1..=128 => Ok(name.to_owned()),
         _ => Err(validation("/name", "A name has 1 to 128 characters.")),
     }
-}
-
-/// The labels, each trimmed and once.
-fn labels(given: &[String]) -> Result<Vec<String>, Problem> {
-    if !(1..=LABELS).contains(&given.len()) {
-        return Err(validation("/classifications", &format!("There are 1 to {LABELS} classifications.")));
-    }
-    let mut labels: Vec<String> = Vec::with_capacity(given.len());
-    for (at, label) in given.iter().enumerate() {
-        let label = label.trim();
-        let pointer = format!("/classifications/{at}");
-        if !(1..=64).contains(&label.chars().count()) {
-            return Err(validation(&pointer, "A classification has 1 to 64 characters."));
-        }
-        if labels.iter().any(|known| known == label) {
-            return Err(validation(&pointer, "This classification is there already."));
-        }
-        labels.push(label.to_owned());
-    }
-    Ok(labels)
 }
 
 /// A splitter by its name, or an object with the name and parameters; with the defaults filled in.
@@ -204,30 +182,49 @@ pub(crate) async fn change(platform: &Arc<Platform>, mut request: Request) -> Re
 
 fn patched(pipeline: &Pipeline, patch: &Map<String, Value>) -> Result<Pipeline, Problem> {
     known_members(patch, MEMBERS)?;
-    for (member, now) in [("embedding_model", &pipeline.embedding_model), ("text_splitter", &pipeline.text_splitter)] {
-        if patch.get(member).is_some_and(|wanted| wanted.as_str() != Some(now.as_str())) {
-            let detail = format!("Another {member} needs another index: ask for it by `POST …/reindex`.");
-            return Err(Problem::new(StatusCode::CONFLICT, "reindex-required").detail(detail));
-        }
-    }
-    let mut options = serde_json::to_value(&pipeline.options).map_err(|_| Problem::internal())?;
-    let own = ["name", "embedding_model", "text_splitter", "classifications"];
-    let of_options = patch.iter().filter(|(member, _)| !own.contains(&member.as_str()));
-    merge(&mut options, &Value::Object(of_options.map(|(member, value)| (member.clone(), value.clone())).collect()));
-    let text = |member: &str| patch.get(member).and_then(Value::as_str);
+    needs_no_other_index(pipeline, patch)?;
     let patched = Pipeline {
-        name: text("name").map_or_else(|| Ok(pipeline.name.clone()), name)?,
+        name: match patch.get("name") {
+            Some(given) => name(&bodies::part::<String>("/name", given.clone())?)?,
+            None => pipeline.name.clone(),
+        },
         classifications: match patch.get("classifications") {
-            Some(given) => {
-                labels(&serde_json::from_value::<Vec<String>>(given.clone()).map_err(|error| mistyped(&error))?)?
-            }
+            Some(given) => labels::read(&bodies::part::<Vec<String>>("/classifications", given.clone())?)?,
             None => pipeline.classifications.clone(),
         },
-        options: serde_json::from_value(options).map_err(|error| mistyped(&error))?,
+        options: patched_options(&pipeline.options, patch)?,
         ..pipeline.clone()
     };
     policies::check(&patched.options, &patched.classifications)?;
     Ok(patched)
+}
+
+/// What a pipeline is indexed by changes by a new index alone; to say it once more changes nothing.
+fn needs_no_other_index(pipeline: &Pipeline, patch: &Map<String, Value>) -> Result<(), Problem> {
+    let reindex = |member: &str| {
+        let detail = format!("Another {member} needs another index: ask for it by `POST …/reindex`.");
+        Err(Problem::new(StatusCode::CONFLICT, "reindex-required").detail(detail))
+    };
+    if let Some(given) = patch.get("embedding_model")
+        && bodies::part::<String>("/embedding_model", given.clone())? != pipeline.embedding_model
+    {
+        return reindex("embedding_model");
+    }
+    let Some(given) = patch.get("text_splitter") else { return Ok(()) };
+    let (name, parameters) = text_splitter(given)?;
+    let is_same = name == pipeline.text_splitter && (given.is_string() || parameters == pipeline.splitter_parameters);
+    if is_same { Ok(()) } else { reindex("text_splitter") }
+}
+
+fn patched_options(options: &Options, patch: &Map<String, Value>) -> Result<Options, Problem> {
+    let mut merged = serde_json::to_value(options).map_err(|_| Problem::internal())?;
+    let mut patch: Map<String, Value> = patch.clone();
+    patch.retain(|member, _| !OWN.contains(&member.as_str()));
+    if let Some(Value::Object(policies)) = patch.get_mut("policies") {
+        *policies = labels::named(std::mem::take(policies));
+    }
+    merge(&mut merged, &Value::Object(patch));
+    bodies::part("", merged)
 }
 
 /// RFC 7396: members are replaced, objects merged, and null removes.

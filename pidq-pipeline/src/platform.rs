@@ -18,6 +18,7 @@ use crate::keys::{self, ApiKey};
 use crate::licensing::Licensing;
 use crate::llm::Client;
 use crate::messages::{Messages, Signal, Subscription};
+use crate::meters::Meters;
 use crate::models::Models;
 use crate::near::Near;
 use crate::prompt::Marking;
@@ -42,6 +43,8 @@ pub struct Platform {
     pub uploads: Uploads,
     /// Documents that are looked at beforehand, so many at once.
     pub previews: Semaphore,
+    /// Answers that are sent as events, so many at once.
+    pub streams: Arc<Semaphore>,
     /// Locks what has to be read again.
     pub sealer: Sealer,
     /// Whether all this may be used.
@@ -50,6 +53,8 @@ pub struct Platform {
     pub rates: Rates,
     /// What was worked out a moment ago.
     pub cache: Cache,
+    /// What is counted for the metrics.
+    pub meters: Meters,
     /// What may be lost, for all processes.
     pub redis: Option<Arc<Redis>>,
     /// What processes call to each other.
@@ -143,6 +148,12 @@ pub struct Limits {
     pub pipelines: u64,
     /// How long answers are kept; nothing keeps none.
     pub retention: Duration,
+    /// Answers that are sent as events at once.
+    pub answer_streams: usize,
+    /// Listeners to events at once.
+    pub event_streams: usize,
+    /// Those of the floor below.
+    pub http: pidq_http::Limits,
 }
 
 /// The rows of a page of a list: if nobody says, and at most.

@@ -4,6 +4,7 @@ use pidq_http::{Problem, StatusCode};
 use serde_json::json;
 
 use crate::splitter::Refusal;
+use crate::spool::no_room;
 use crate::store::StoreError;
 
 /// An error of the store as a problem.
@@ -20,9 +21,20 @@ pub(crate) fn stored(error: StoreError) -> Problem {
         StoreError::Busy => conflict("pipeline-busy", "The pipeline is being reindexed, or goes away."),
         StoreError::Changed => Problem::new(StatusCode::PRECONDITION_FAILED, "precondition-failed")
             .detail("Somebody else changed it in between. Read it again."),
+        StoreError::Database(error) if error.is_text_refused() => {
+            validation("", "A text has the character U+0000, which is none of a text.")
+        }
+        StoreError::Database(error) if error.is_full() => {
+            tracing::error!(%error, "the disk of the database is full");
+            no_room()
+        }
         StoreError::Database(error) => {
             tracing::error!(%error, "the database failed");
             Problem::unavailable("unavailable", "The database cannot be reached now. Try again.", 1)
+        }
+        StoreError::Lost(error) => {
+            tracing::error!(%error, "a document that was sent cannot be read again");
+            Problem::internal()
         }
         StoreError::Damaged(what) => {
             tracing::error!(what, "what is stored cannot be read");

@@ -11,6 +11,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::answer::Context;
+use crate::bodies;
 use crate::keys::{self, Verb};
 use crate::pipelines::known_members;
 use crate::platform::Platform;
@@ -59,8 +60,7 @@ pub(crate) async fn feedback(platform: &Arc<Platform>, mut request: Request) -> 
     let kept = of(platform, &request).await?;
     let body: Map<String, Value> = request.object().await?;
     known_members(&body, &["rating", "comment"])?;
-    let given: Feedback = serde_json::from_value(Value::Object(body))
-        .map_err(|error| validation("", &pidq_http::sentence(&error.to_string())))?;
+    let given: Feedback = bodies::read(body)?;
     if ![1, -1].contains(&given.rating) {
         return Err(validation("/rating", "A rating is 1 for a good answer, -1 for a bad one."));
     }

@@ -10,10 +10,12 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::answer::Context;
+use crate::bodies;
 use crate::egress::AllowList;
 use crate::embedding;
 use crate::indexes::{Index, Shared, Shown};
 use crate::keys::Verb;
+use crate::labels;
 use crate::near::Place;
 use crate::outages;
 use crate::pipelines::{self, known_members, must};
@@ -75,8 +77,7 @@ pub(crate) async fn search(platform: &Arc<Platform>, mut request: Request) -> Re
 
 /// The members of a body as a question, with what the pipeline says where the caller does not.
 pub(crate) fn understood(pipeline: &Pipeline, body: Map<String, Value>) -> Result<Wanted, Problem> {
-    let asked: Asked = serde_json::from_value(Value::Object(body))
-        .map_err(|error| validation("", &pidq_http::sentence(&error.to_string())))?;
+    let asked: Asked = bodies::read(body)?;
     let retrieval = &pipeline.options.retrieval;
     let mode = asked.mode.as_deref().or(retrieval.mode.as_deref()).unwrap_or("hybrid");
     let top = asked.top_k.or(retrieval.top_k).unwrap_or(TOP);
@@ -95,7 +96,7 @@ pub(crate) fn understood(pipeline: &Pipeline, body: Map<String, Value>) -> Resul
         filter.map_err(|bad| validation(&format!("/filter{}", bad.pointer), &pidq_http::sentence(&bad.detail)))?;
     Ok(Wanted {
         query: asked.query,
-        classification: asked.classification.trim().to_owned(),
+        classification: labels::normal(&asked.classification),
         mode,
         top: top as usize,
         min_score: asked.min_score.or(retrieval.min_score).unwrap_or(0.0),
@@ -151,7 +152,9 @@ pub(crate) async fn find(
     let changes = shared.read().await.changes();
     let asked = Remembered::of(&platform.cache, who, pipeline, changes, &wanted);
     if let Some(found) = asked.found().await {
-        return Ok(Found { took: [Duration::ZERO, begun.elapsed()], ..found });
+        let took = [Duration::ZERO, begun.elapsed()];
+        platform.meters.searched(took);
+        return Ok(Found { took, ..found });
     }
     // The partition is held only while it is searched: a service may take its time.
     let (vector, warnings) = vector(platform, pipeline, &wanted, &asked).await?;
@@ -170,6 +173,7 @@ pub(crate) async fn find(
     }
     found.passages.truncate(top);
     found.took = [embedded, begun.elapsed().saturating_sub(embedded)];
+    platform.meters.searched(found.took);
     if is_as_asked {
         asked.keep(&found).await;
     }

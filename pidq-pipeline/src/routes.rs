@@ -375,6 +375,16 @@ pub const ROUTES: &[Route<Platform>] = &[
         handler: |platform, _| Box::pin(async move { licensing::show(platform).await }),
     },
     Route {
+        method: Method::PUT,
+        path: "/api/license",
+        access: Access::Admin,
+        summary: "Takes a licence, as the setting does; of two the newer one counts. All processes know it within a minute.",
+        parameters: &[],
+        body: Some(json(LICENSE)),
+        replies: &[reply(200, OBJECT, "The state.")],
+        handler: |platform, request| Box::pin(licensing::put(platform, request)),
+    },
+    Route {
         method: Method::POST,
         path: "/api/keys",
         access: Access::Admin,
@@ -651,6 +661,7 @@ const DOCUMENT: &str = r#"{"type":"object","required":["id","pipeline_id","filen
 const SEVERAL: &str = r#"{"type":"object","properties":{"ids":{"type":"array","minItems":1,"maxItems":200,"items":{"type":"string"}},"external_ids":{"type":"array","minItems":1,"maxItems":200,"items":{"type":"string"}}},"minProperties":1,"maxProperties":1,"additionalProperties":false}"#;
 const PREVIEW: &str = r#"{"type":"object","properties":{"file":{"type":"string","format":"binary"},"text":{"type":"string"},"filename":{"type":"string"},"text_splitter":{"anyOf":[{"type":"string"},{"type":"object","required":["name"],"properties":{"name":{"type":"string"}}}]}},"additionalProperties":false}"#;
 const KEY_WANTED: &str = r#"{"type":"object","required":["name","scopes"],"properties":{"name":{"type":"string","minLength":1,"maxLength":128},"scopes":{"type":"array","minItems":1,"items":{"type":"string","enum":["pipelines:read","pipelines:write","documents:read","documents:write","query","admin"]}},"pipelines":{"type":"object","additionalProperties":{"type":"object","required":["classifications","verbs"],"properties":{"classifications":{"type":"array","items":{"type":"string"}},"verbs":{"type":"array","items":{"type":"string","enum":["read","write","query"]}}},"additionalProperties":false}},"expires_at":{"type":["string","null"],"format":"date-time"}},"additionalProperties":false}"#;
+const LICENSE: &str = r#"{"type":"object","required":["license"],"properties":{"license":{"type":"string"}},"additionalProperties":false}"#;
 const SEARCH: &str = r#"{"type":"object","required":["query","classification"],"properties":{"query":{"type":"string","minLength":1,"maxLength":8000},"classification":{"type":"string"},"top_k":{"type":["integer","null"],"minimum":1,"maximum":50},"mode":{"type":["string","null"],"enum":["hybrid","dense","sparse",null]},"min_score":{"type":["number","null"]},"filter":{"type":["object","null"]}},"additionalProperties":false}"#;
 const QUERY: &str = r#"{"type":"object","required":["query","classification"],"oneOf":[{"required":["llm_endpoint"]},{"required":["llm_connection"]}],"properties":{"query":{"type":"string","minLength":1,"maxLength":8000},"classification":{"type":"string"},"llm_endpoint":{"type":"object","required":["api_key","model","base_url"],"properties":{"api_key":{"type":"string"},"model":{"type":"string","minLength":1,"maxLength":256},"base_url":{"type":"string"},"provider":{"type":["string","null"],"enum":["openai_compatible","openai",null]}},"additionalProperties":false},"llm_connection":{"type":"string"},"top_k":{"type":["integer","null"],"minimum":1,"maximum":50},"mode":{"type":["string","null"],"enum":["hybrid","dense","sparse",null]},"min_score":{"type":["number","null"]},"filter":{"type":["object","null"]},"history":{"type":"array","maxItems":20,"items":{"type":"object","required":["role","content"],"properties":{"role":{"enum":["user","assistant"]},"content":{"type":"string"}},"additionalProperties":false}},"instructions":{"type":["string","null"],"maxLength":2000},"temperature":{"type":["number","null"],"minimum":0,"maximum":2},"max_tokens":{"type":["integer","null"],"minimum":1,"maximum":4294967295},"stream":{"type":"boolean"},"include_contexts":{"type":"boolean"},"timeout_ms":{"type":["integer","null"],"minimum":1,"maximum":600000}},"additionalProperties":false}"#;
 const FEEDBACK: &str = r#"{"type":"object","required":["rating"],"properties":{"rating":{"type":"integer","enum":[1,-1]},"comment":{"type":["string","null"],"maxLength":2000}},"additionalProperties":false}"#;

@@ -9,7 +9,7 @@ use crate::opening::{OpenError, open};
 use crate::platform::Platform;
 use crate::replicas;
 use crate::settings::TABLES;
-use crate::{events, ingest, keeping, outages, webhooks};
+use crate::{events, ingest, keeping, meters, outages, webhooks};
 
 /// What a process does.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -47,6 +47,7 @@ async fn run(part: Part, settings: &Settings) -> Result<(), OpenError> {
             let app = open(settings).await?;
             let mut workers = workers(&app, settings.parsed("PIDQ_WORKERS")?);
             workers.spawn(replicas::follow(Arc::clone(&app.state)));
+            workers.spawn(meters::watch(Arc::clone(&app.state)));
             let (platform, told) = (Arc::clone(&app.state), shutdown.clone().told());
             tokio::spawn(async move {
                 told.await;

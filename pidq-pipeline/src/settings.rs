@@ -29,8 +29,11 @@ pub const SETTINGS: &[Setting] = settings![
     "PIDQ_AUDIT_KEEP", "config.auditKept", Kind::Duration, Some("365d"), false, "How long is known who did what; `0s` for ever.";
     "PIDQ_WEBHOOK_TIME", "config.webhooks.time", Kind::Duration, Some("15s"), false, "How long a call of a webhook may take.";
     "PIDQ_WEBHOOK_PATIENCE", "config.webhooks.patience", Kind::Duration, Some("5d"), false, "How long a webhook may not be reached before it is switched off.";
+    "PIDQ_ANSWER_STREAMS", "config.limits.answerStreams", Kind::Number, Some("256"), false, "How many answers this process may send as events at once.";
     "PIDQ_UPLOAD_SIZE", "config.limits.upload", Kind::Size, Some("100MiB"), false, "The largest document.";
-    "PIDQ_UPLOAD_MEMORY", "config.limits.uploadMemory", Kind::Size, Some("512MiB"), false, "What all documents that are being sent may take together; beyond it the next one is told to come back.";
+    "PIDQ_UPLOAD_MEMORY", "config.limits.uploadMemory", Kind::Size, Some("512MiB"), false, "What documents that are being sent may take of memory together; beyond it the next one is told to come back.";
+    "PIDQ_UPLOAD_DISK", "config.limits.uploadDisk", Kind::Size, Some("8GiB"), false, "What those of them that are larger than 256 KiB may take of the disk together until they are stored.";
+    "PIDQ_UPLOAD_DIR", "config.uploads", Kind::Path, None, false, "Where they are meanwhile, in files that have no name; else `uploads` in the data directory.";
     "PIDQ_INDEX_MEMORY", "config.limits.indexMemory", Kind::Size, Some("1GiB"), false, "What the indexes that are open may take together; the one that was not asked for the longest time is closed.";
     "PIDQ_UPLOAD_RATE", "config.limits.uploadRate", Kind::Number, Some("120"), false, "Documents that a caller may send in a minute; 0 turns it off.";
     "PIDQ_QUERY_RATE", "config.limits.queryRate", Kind::Number, Some("60"), false, "Questions that a caller may ask in a minute; 0 turns it off.";
@@ -39,5 +42,11 @@ pub const SETTINGS: &[Setting] = settings![
 ];
 
 /// All tables of settings that the platform reads.
-pub const TABLES: &[&[Setting]] =
-    &[pidq_http::COMMON, SETTINGS, crate::egress::SETTINGS, crate::models::SETTINGS, crate::rerank::SETTINGS];
+pub const TABLES: &[&[Setting]] = &[
+    pidq_http::COMMON,
+    SETTINGS,
+    crate::limits::SETTINGS,
+    crate::egress::SETTINGS,
+    crate::models::SETTINGS,
+    crate::rerank::SETTINGS,
+];

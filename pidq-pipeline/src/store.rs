@@ -3,10 +3,12 @@
 mod audit;
 mod chunks;
 mod connections;
+mod contents;
 mod documents;
 mod idempotency;
 mod jobs;
 mod keys;
+mod licences;
 mod operations;
 mod outages;
 mod outbox;
@@ -24,6 +26,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 pub use audit::Searched;
+pub use contents::Content;
 pub use documents::{Change, Listed, NewContent, NewDocument, SORTS, Sort};
 pub(crate) use idempotency::HOLD;
 pub use idempotency::{Claimed, Repeatable};
@@ -45,6 +48,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration { version: 4, sql: include_str!("../migrations/platform_4.sql") },
     Migration { version: 6, sql: include_str!("../migrations/platform_6.sql") },
     Migration { version: 7, sql: include_str!("../migrations/platform_7.sql") },
+    Migration { version: 8, sql: include_str!("../migrations/platform_8.sql") },
 ];
 
 /// The database of the platform.
@@ -71,6 +75,8 @@ pub enum StoreError {
     Changed,
     /// The pipeline is being reindexed, or goes away.
     Busy,
+    /// What was sent cannot be read again.
+    Lost(std::io::Error),
 }
 
 impl From<DatabaseError> for StoreError {
@@ -88,6 +94,7 @@ impl std::fmt::Display for StoreError {
             StoreError::ExternalIdTaken => f.write_str("a document with that external id exists in the pipeline"),
             StoreError::SameContent => f.write_str("the same bytes are there already under the label"),
             StoreError::Busy => f.write_str("the pipeline is being reindexed, or goes away"),
+            StoreError::Lost(error) => write!(f, "what was sent cannot be read again: {error}"),
             StoreError::Changed => f.write_str("somebody else changed it in between"),
         }
     }

@@ -1,4 +1,4 @@
-//! The memory of uploads that are on their way: one budget for all of them, so that many large ones are told to come
+//! What is being sent: a budget of memory and one of disk for all of it, so that many large documents are told to come
 //! back and nobody else notices them.
 
 use std::sync::Arc;
@@ -6,41 +6,72 @@ use std::sync::Arc;
 use pidq_http::{Problem, Request};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// The budget.
+use crate::spool::{Incoming, PIECE, Spool};
+
+/// The budgets, and where documents wait that are large.
 pub struct Uploads {
-    left: Arc<Semaphore>,
+    memory: Budget,
+    disk: Budget,
     largest: u64,
+    spool: Spool,
 }
 
-/// A part of the budget, until it is dropped.
+/// A part of the budgets, until it is dropped.
 pub(crate) struct Room {
-    _taken: OwnedSemaphorePermit,
+    _taken: [Option<OwnedSemaphorePermit>; 2],
 }
+
+/// Bytes that are lent.
+struct Budget(Arc<Semaphore>);
 
 /// What is counted at once.
 const UNIT: u64 = 1 << 10;
 /// When to come back, in seconds.
 const LATER: u64 = 2;
+/// What a document takes of memory that goes to a file: what is being written, and what comes meanwhile.
+const SPOOLED: u64 = 4 * PIECE as u64;
 
 impl Uploads {
-    /// A budget in bytes. The largest upload always fits when no other is on its way.
-    pub fn new(budget: u64, largest: u64) -> Uploads {
-        let units = usize::try_from(budget.max(largest).div_ceil(UNIT)).unwrap_or(usize::MAX);
-        Uploads { left: Arc::new(Semaphore::new(units.min(Semaphore::MAX_PERMITS))), largest }
+    /// Budgets in bytes. The largest upload always fits when no other is on its way.
+    pub fn new(memory: u64, disk: u64, largest: u64, spool: Spool) -> Uploads {
+        let (memory, disk) = (Budget::of(memory.max(largest)), Budget::of(disk.max(largest)));
+        Uploads { memory, disk, largest, spool }
     }
 
-    /// Takes room for the body of a request before it is read. One that does not say how long it is may be the largest.
+    /// Takes room for a body that is read into memory, before it is read. One that does not say how long it is may be
+    /// the largest.
     ///
     /// 503 if there is not enough left.
     pub(crate) fn admit(&self, request: &Request) -> Result<Room, Problem> {
-        let bytes = request.announced().map_or(self.largest, |bytes| bytes.min(self.largest));
+        Ok(Room { _taken: [Some(self.memory.lend(self.announced(request))?), None] })
+    }
+
+    /// The same for a document that goes to a file where it is large; and where it goes.
+    pub(crate) fn take(&self, request: &Request) -> Result<(Room, Incoming), Problem> {
+        let bytes = self.announced(request);
+        let memory = self.memory.lend(bytes.min(SPOOLED))?;
+        let disk = if bytes > PIECE as u64 { Some(self.disk.lend(bytes)?) } else { None };
+        Ok((Room { _taken: [Some(memory), disk] }, self.spool.take(self.largest)))
+    }
+
+    fn announced(&self, request: &Request) -> u64 {
+        request.announced().map_or(self.largest, |bytes| bytes.min(self.largest))
+    }
+}
+
+impl Budget {
+    fn of(bytes: u64) -> Budget {
+        let units = usize::try_from(bytes.div_ceil(UNIT)).unwrap_or(usize::MAX);
+        Budget(Arc::new(Semaphore::new(units.min(Semaphore::MAX_PERMITS))))
+    }
+
+    fn lend(&self, bytes: u64) -> Result<OwnedSemaphorePermit, Problem> {
         let units = u32::try_from(bytes.div_ceil(UNIT)).unwrap_or(u32::MAX);
-        let taken = self.left.clone().try_acquire_many_owned(units).map_err(|_| full())?;
-        Ok(Room { _taken: taken })
+        self.0.clone().try_acquire_many_owned(units).map_err(|_| full())
     }
 }
 
 fn full() -> Problem {
-    let detail = "So many documents are on their way that there is no memory for another. Try again.";
+    let detail = "So many documents are on their way that there is no room for another. Try again.";
     Problem::unavailable("too-many-uploads", detail, LATER)
 }

@@ -3,15 +3,14 @@
 
 use std::sync::Arc;
 
-use pidq_http::{Problem, Request, Response, StatusCode, header, hex};
-use sha2::{Digest, Sha256};
+use pidq_http::{Problem, Request, Response, StatusCode, header};
 
-use super::upload::{answer, filename, wait_for, wait_of};
+use super::upload::{answer, filename, readable, wait_for, wait_of};
 use super::{again, not_found, of};
 use crate::keys::Verb;
 use crate::platform::Platform;
 use crate::problems::{stored, validation};
-use crate::records::Document;
+use crate::records::{Document, Status};
 use crate::store::{NewContent, StoreError};
 
 /// `PUT /api/pipelines/{pipeline_id}/documents/{document_id}/content`.
@@ -26,17 +25,21 @@ pub(crate) async fn replace(platform: &Arc<Platform>, mut request: Request) -> R
     platform.licensing.admit()?;
     let name = request.query()?.one("filename")?.map(|name| filename(Some(name)));
     let media = request.head.media_type().unwrap_or_else(|| "application/octet-stream".into());
-    let room = platform.uploads.admit(&request)?;
-    let content = request.bytes_up_to(platform.limits.upload).await?;
-    if content.is_empty() {
+    let (room, mut incoming) = platform.uploads.take(&request)?;
+    let mut pieces = request.pieces(platform.limits.upload)?;
+    while let Some(piece) = pieces.next().await? {
+        incoming.push(&piece).await?;
+    }
+    let content = incoming.finish().await?;
+    if content.size() == 0 {
         return Err(empty());
     }
-    let sha256 = hex(&Sha256::digest(&content));
-    if sha256 == document.sha256 {
+    if content.sha256() == document.sha256 {
         return answer(&document, StatusCode::OK, true);
     }
+    readable(&content)?;
     let filename = name.as_deref().unwrap_or(&document.filename);
-    let new = NewContent { filename, content_type: &media, content: &content, sha256: &sha256 };
+    let new = NewContent { filename, content_type: &media, content: (&content).into(), sha256: content.sha256() };
     let replaced = platform.store.replace_content(&document, new).await;
     drop((content, room));
     let document = match replaced {
@@ -45,7 +48,7 @@ pub(crate) async fn replace(platform: &Arc<Platform>, mut request: Request) -> R
     };
     platform.bell.ring();
     let document = wait_for(platform, document, wait).await?;
-    let status = if document.status.is_terminal() { StatusCode::OK } else { StatusCode::ACCEPTED };
+    let status = if document.status == Status::Ready { StatusCode::OK } else { StatusCode::ACCEPTED };
     answer(&document, status, false)
 }
 

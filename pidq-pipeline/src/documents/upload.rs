@@ -1,17 +1,19 @@
-//! A document that is sent: the parts of its form, in any order.
+//! A document that is sent: the parts of its form, in any order. The file goes by the spool: it may be large.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use pidq_http::{MultipartLimits, Part, Problem, Request, Response, StatusCode, hex};
+use pidq_http::{MultipartLimits, Part, Problem, Request, Response, StatusCode};
 use serde_json::{Map, Value};
-use sha2::{Digest, Sha256};
 
+use crate::extract;
 use crate::keys::Verb;
+use crate::labels;
 use crate::pipelines::{self, must};
 use crate::platform::Platform;
 use crate::problems::{stored, unprocessable, validation};
-use crate::records::Document;
+use crate::records::{Document, Status};
+use crate::spool::{Incoming, Spooled};
 use crate::store::NewDocument;
 
 /// The most bytes of metadata.
@@ -26,7 +28,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// What a form says.
 #[derive(Default)]
 struct Form {
-    file: Option<File>,
+    file: Option<Sent>,
     classification: Option<String>,
     external_id: Option<String>,
     filename: Option<String>,
@@ -34,6 +36,14 @@ struct Form {
     metadata: Map<String, Value>,
 }
 
+/// A file that is stored as it came.
+struct Sent {
+    name: Option<String>,
+    media: Option<String>,
+    content: Spooled,
+}
+
+/// A file that is read at once.
 pub(super) struct File {
     pub name: Option<String>,
     pub media: Option<String>,
@@ -49,21 +59,23 @@ pub(crate) async fn create(platform: &Arc<Platform>, mut request: Request) -> Re
         platform.licensing.admit_more("documents", limit, documents)?;
     }
     let wait = wait_of(&request)?;
-    let room = platform.uploads.admit(&request)?;
-    let form = read(&mut request, platform.limits.upload).await?;
-    let label = form.classification.as_deref().ok_or_else(|| missing("classification"))?.trim();
-    must(&key, &pipeline, label, Verb::Write)?;
+    let (room, incoming) = platform.uploads.take(&request)?;
+    let form = read(&mut request, incoming).await?;
+    let label = form.classification.as_deref().ok_or_else(|| missing("classification"))?;
+    let label = labels::normal(label);
+    must(&key, &pipeline, &label, Verb::Write)?;
     let file = form.file.as_ref().ok_or_else(|| missing("file"))?;
-    let sha256 = digest(file, form.sha256.as_deref())?;
+    as_promised(&file.content, form.sha256.as_deref())?;
+    readable(&file.content)?;
     let new = NewDocument {
         pipeline_id: &pipeline.id,
-        classification: label,
+        classification: &label,
         external_id: form.external_id.as_deref(),
         filename: &filename(form.filename.as_deref().or(file.name.as_deref())),
         content_type: file.media.as_deref().unwrap_or("application/octet-stream"),
         metadata: &form.metadata,
-        content: &file.bytes,
-        sha256: &sha256,
+        content: (&file.content).into(),
+        sha256: file.content.sha256(),
     };
     let (document, is_new) = platform.store.add_document(new).await.map_err(stored)?;
     drop((form, room));
@@ -71,7 +83,7 @@ pub(crate) async fn create(platform: &Arc<Platform>, mut request: Request) -> Re
         platform.bell.ring();
     }
     let document = wait_for(platform, document, wait).await?;
-    let status = match (is_new, document.status.is_terminal()) {
+    let status = match (is_new, document.status == Status::Ready) {
         (false, _) => StatusCode::OK,
         (true, true) => StatusCode::CREATED,
         (true, false) => StatusCode::ACCEPTED,
@@ -111,14 +123,14 @@ pub(super) async fn wait_for(platform: &Platform, mut document: Document, wait: 
     Ok(document)
 }
 
-async fn read(request: &mut Request, limit: u64) -> Result<Form, Problem> {
-    let announced = request.announced().unwrap_or(0).min(limit) as usize;
+async fn read(request: &mut Request, incoming: Incoming) -> Result<Form, Problem> {
+    let mut incoming = Some(incoming);
     let mut parts = request.multipart(PARTS)?;
     let mut form = Form::default();
     while let Some(part) = parts.next().await? {
         let name = part.name().to_owned();
         match name.as_str() {
-            "file" => once(&mut form.file, "file", file(part, limit, announced).await?)?,
+            "file" => form.file = Some(sent(part, incoming.take().ok_or_else(|| twice("file"))?).await?),
             "classification" => once(&mut form.classification, "classification", part.text().await?)?,
             "external_id" => once(&mut form.external_id, "external_id", external_id(part.text().await?)?)?,
             "filename" => once(&mut form.filename, "filename", part.text().await?)?,
@@ -133,8 +145,12 @@ async fn read(request: &mut Request, limit: u64) -> Result<Form, Problem> {
 pub(super) fn once<T>(place: &mut Option<T>, name: &str, value: T) -> Result<(), Problem> {
     match place.replace(value) {
         None => Ok(()),
-        Some(_) => Err(validation(&format!("/{name}"), "There is more than one part of this name.")),
+        Some(_) => Err(twice(name)),
     }
+}
+
+fn twice(name: &str) -> Problem {
+    validation(&format!("/{name}"), "There is more than one part of this name.")
 }
 
 fn unknown(name: &str) -> Problem {
@@ -144,6 +160,19 @@ fn unknown(name: &str) -> Problem {
 
 fn missing(name: &str) -> Problem {
     unprocessable("missing-part", &format!("/{name}"), &format!("The form has no part {name:?}."))
+}
+
+/// A file on its way to the database.
+async fn sent(mut part: Part, mut incoming: Incoming) -> Result<Sent, Problem> {
+    let (name, media) = (part.file_name().map(str::to_owned), part.content_type().map(str::to_owned));
+    while let Some(chunk) = part.chunk().await? {
+        incoming.push(&chunk).await.map_err(|problem| problem.with("part", "file"))?;
+    }
+    let content = incoming.finish().await?;
+    if content.size() == 0 {
+        return Err(validation("/file", "The file is empty."));
+    }
+    Ok(Sent { name, media, content })
 }
 
 /// A file of so many bytes at most, for which there is room of so many bytes at first.
@@ -196,12 +225,25 @@ pub(super) fn filename(given: Option<&str>) -> String {
     if name.is_empty() || name == "." || name == ".." { "document".to_owned() } else { name.to_owned() }
 }
 
-fn digest(file: &File, promised: Option<&str>) -> Result<String, Problem> {
-    let digest = hex(&Sha256::digest(&file.bytes));
+/// Damage on the way is found by the sum that the sender made.
+fn as_promised(content: &Spooled, promised: Option<&str>) -> Result<(), Problem> {
     match promised {
-        Some(promised) if !promised.trim().eq_ignore_ascii_case(&digest) => {
+        Some(promised) if !promised.trim().eq_ignore_ascii_case(content.sha256()) => {
             Err(validation("/sha256", "The file has another SHA-256: it was damaged on its way. Send it again."))
         }
-        _ => Ok(digest),
+        _ => Ok(()),
+    }
+}
+
+/// 415 for what is of no format beyond doubt. What it takes a longer look to tell fails when it is read.
+pub(super) fn readable(content: &Spooled) -> Result<(), Problem> {
+    match extract::foreign(content.beginning()) {
+        Some(media_type) => {
+            let read: Vec<&str> = extract::FORMATS.iter().map(|format| format.media_types[0]).collect();
+            let detail = format!("The content is {media_type}, and nothing of that kind is read.");
+            let problem = Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported-media-type").detail(detail);
+            Err(problem.with("allowed", read))
+        }
+        None => Ok(()),
     }
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use pidq_http::auth::Moment;
 use tokio::time::Instant;
 
+use crate::licensing;
 use crate::platform::Platform;
 use crate::store::StoreError;
 
@@ -47,8 +48,7 @@ pub(super) async fn place(platform: &Platform) -> Result<(), StoreError> {
 }
 
 async fn tidy(platform: &Platform) -> Result<(), StoreError> {
-    let state = platform.licensing.state();
-    platform.store.note_licence(state.word()).await?;
+    licensing::look(platform).await?;
     let before = Moment::now() - platform.keep_events;
     platform.store.forget_deliveries(before.0).await?;
     while platform.store.forget_events(before.0, BATCH).await? == BATCH {}

@@ -144,6 +144,15 @@ fn kind(look: &Look<'_>) -> String {
     infer::get(look.bytes).map_or_else(|| "of no known type".into(), |kind| kind.mime_type().to_owned())
 }
 
+/// The media type of a content of which its beginning tells beyond doubt that it is of no format: of a kind that is known,
+/// and no text. Archives and the containers of old Office could be anything.
+pub fn foreign(beginning: &[u8]) -> Option<&'static str> {
+    let kind = infer::get(beginning)?.mime_type();
+    let is_container = [&b"PK"[..], b"\xD0\xCF\x11\xE0"].iter().any(|mark| beginning.starts_with(mark));
+    let is_read = FORMATS.iter().any(|format| format.media_types.contains(&kind));
+    (beginning.contains(&0) && !is_container && !is_read).then_some(kind)
+}
+
 /// Word and its kin put an encrypted document as a stream of this name into the old container.
 fn compound(look: &Look<'_>) -> Failure {
     let name: Vec<u8> = "EncryptedPackage".encode_utf16().flat_map(u16::to_le_bytes).collect();

@@ -61,7 +61,11 @@ impl Reading {
         loop {
             let (pipeline, document) = self.wanted().await?;
             let read = self.anew(&pipeline).await?;
-            match self.platform.store.publish(&self.job, &read).await? {
+            let platform = self.platform.clone();
+            let mut watch = platform.meters.watch();
+            let published = platform.store.publish(&self.job, &read).await?;
+            watch.passed(Status::Indexing);
+            match published {
                 Published::Done => {
                     let (pipeline, classification) = (pipeline.id, document.classification);
                     self.platform.messages.signal(&Signal::Partition { pipeline, classification });
@@ -76,10 +80,15 @@ impl Reading {
     /// From bytes to what queries of such a pipeline would find.
     pub async fn anew(&mut self, pipeline: &Pipeline) -> Result<ReadDocument, Fault> {
         let (_, document) = self.wanted().await?;
+        let platform = self.platform.clone();
+        let mut watch = platform.meters.watch();
         let extracted = self.parse(pipeline, &document).await?;
+        watch.passed(Status::Parsing);
         let model = self.model(pipeline).await?;
         let (extracted, chunks) = self.split(pipeline, extracted, model.clone()).await?;
+        watch.passed(Status::Splitting);
         let chunks = self.embed(pipeline, &document, &extracted, chunks, model).await?;
+        watch.passed(Status::Embedding);
         self.indexed(pipeline, extracted, chunks).await
     }
 

@@ -3,13 +3,12 @@
 use std::collections::BTreeSet;
 
 use pidq_http::auth::Moment;
-use pidq_http::database::DatabaseError;
 use pidq_http::uuid_v7;
 use serde_json::{Map, Value};
 
 use super::jobs::{self, JobKind};
 use super::usage::{self, Amount};
-use super::{Result, Store, StoreError, again, partitions, queries, structure};
+use super::{Content, Result, Store, StoreError, again, contents, partitions, queries, structure};
 use crate::records::{Document, Status};
 use crate::{audit, events};
 
@@ -28,7 +27,7 @@ pub struct NewDocument<'a> {
     /// What the caller says of it.
     pub metadata: &'a Map<String, Value>,
     /// The bytes.
-    pub content: &'a [u8],
+    pub content: Content<'a>,
     /// Their SHA-256 as hexadecimal digits.
     pub sha256: &'a str,
 }
@@ -41,7 +40,7 @@ pub struct NewContent<'a> {
     /// The media type.
     pub content_type: &'a str,
     /// The bytes.
-    pub content: &'a [u8],
+    pub content: Content<'a>,
     /// Their SHA-256 as hexadecimal digits.
     pub sha256: &'a str,
 }
@@ -147,11 +146,9 @@ const INSERT: &str =
     "insert into documents (id, pipeline_id, classification, external_id, filename, content_type, size,
   sha256, metadata, revision, status, attempts, progress, created_at, updated_at)
   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 1, 'queued', 0, '{}', $10, $10)";
-const INSERT_CONTENT: &str = "insert into contents (document_id, revision, content) values ($1, $2, $3)";
 const BY_ID: &str = concat!("select ", columns!(), " from documents where id = $1 and pipeline_id = $2");
 const SAME: &str = "select id from documents where pipeline_id = $1 and classification = $2 and sha256 = $3
   and status <> 'deleting'";
-const CONTENT: &str = "select content from contents where document_id = $1 and revision = $2";
 const EXTRACTED: &str = "select extracted, pages from contents where document_id = $1 and revision = $2";
 const CHANGE: &str = "update documents set classification = coalesce($4, classification),
   filename = coalesce($5, filename), metadata = coalesce($6, metadata), updated_at = $3,
@@ -199,8 +196,8 @@ impl Store {
                     let stored = self.document(new.pipeline_id, &id).await?;
                     return stored.map(|document| (document, true)).ok_or(StoreError::Changed);
                 }
-                Err(error) if error.is_duplicate() => self.no_other_is_called(&new).await?,
-                Err(error) => return Err(error.into()),
+                Err(StoreError::Database(error)) if error.is_duplicate() => self.no_other_is_called(&new).await?,
+                Err(error) => return Err(error),
             }
         }
         Err(StoreError::Changed)
@@ -227,7 +224,7 @@ impl Store {
         }
     }
 
-    async fn insert_document(&self, id: &str, new: &NewDocument<'_>) -> std::result::Result<(), DatabaseError> {
+    async fn insert_document(&self, id: &str, new: &NewDocument<'_>) -> Result<()> {
         let now = Moment::now().0;
         let metadata = Value::Object(new.metadata.clone()).to_string();
         let arguments = [
@@ -237,7 +234,7 @@ impl Store {
             new.external_id.into(),
             new.filename.into(),
             new.content_type.into(),
-            (new.content.len() as i64).into(),
+            new.content.size().into(),
             new.sha256.into(),
             (&metadata).into(),
             now.into(),
@@ -245,12 +242,12 @@ impl Store {
         let mut tx = self.database.begin().await?;
         tx.execute(INSERT, &arguments).await?;
         audit::made(id);
-        tx.execute(INSERT_CONTENT, &[id.into(), 1.into(), new.content.into()]).await?;
+        contents::add(&mut tx, id, 1, new.content).await?;
         jobs::add(&mut tx, JobKind::Read, new.pipeline_id, Some((id, 1)), now).await?;
-        let amount = Amount { documents: 1, bytes: new.content.len() as i64, ..Amount::default() };
+        let amount = Amount { documents: 1, bytes: new.content.size(), ..Amount::default() };
         usage::count(&mut tx, new.pipeline_id, new.classification, amount).await?;
         self.outbox.tell_of(&mut tx, events::DOCUMENT_QUEUED, id, None).await?;
-        self.outbox.commit(tx).await
+        Ok(self.outbox.commit(tx).await?)
     }
 
     /// The document of an id, in its pipeline.
@@ -290,14 +287,6 @@ impl Store {
             arguments.push(value.into());
         }
         self.database.rows::<Row>(sort.statement, &arguments).await?.into_iter().map(document).collect()
-    }
-
-    /// The bytes of a revision.
-    ///
-    /// # Errors
-    /// If the database does not answer.
-    pub async fn content(&self, id: &str, revision: i64) -> Result<Option<Vec<u8>>> {
-        Ok(self.database.row::<(Vec<u8>,)>(CONTENT, &[id.into(), revision.into()]).await?.map(|row| row.0))
     }
 
     /// The text of a revision and its pages as they were stored; none before it was read.
@@ -391,7 +380,7 @@ impl Store {
             document.revision.into(),
             new.filename.into(),
             new.content_type.into(),
-            (new.content.len() as i64).into(),
+            new.content.size().into(),
             new.sha256.into(),
             now.into(),
         ];
@@ -403,9 +392,9 @@ impl Store {
             Err(error) => return Err(error.into()),
         }
         tx.execute(DELETE_PASSED, &[(&document.id).into(), revision.into()]).await?;
-        tx.execute(INSERT_CONTENT, &[(&document.id).into(), revision.into(), new.content.into()]).await?;
+        contents::add(&mut tx, &document.id, revision, new.content).await?;
         jobs::add(&mut tx, JobKind::Read, &document.pipeline_id, Some((&document.id, revision)), now).await?;
-        let amount = Amount { documents: 1, bytes: new.content.len() as i64, ..Amount::default() };
+        let amount = Amount { documents: 1, bytes: new.content.size(), ..Amount::default() };
         usage::count(&mut tx, &document.pipeline_id, &document.classification, amount).await?;
         self.outbox.tell_of(&mut tx, events::DOCUMENT_QUEUED, &document.id, None).await?;
         self.outbox.commit(tx).await?;

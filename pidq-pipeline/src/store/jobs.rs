@@ -3,6 +3,7 @@
 //! A worker that dies lets go when its time is over; another one takes the job then. What a worker writes is written
 //! only while it still holds the job, so that two never work on the same document's state.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use pidq_http::auth::Moment;
@@ -37,8 +38,10 @@ impl JobKind {
         }
     }
 
+    const ALL: [JobKind; 4] = [JobKind::Read, JobKind::Delete, JobKind::Reindex, JobKind::Sweep];
+
     fn of_word(word: &str) -> Option<JobKind> {
-        [JobKind::Read, JobKind::Delete, JobKind::Reindex, JobKind::Sweep].into_iter().find(|kind| kind.word() == word)
+        JobKind::ALL.into_iter().find(|kind| kind.word() == word)
     }
 }
 
@@ -85,6 +88,7 @@ const DONE: &str = "delete from jobs where id = $1 and holder = $2";
 const LATER: &str = "update jobs set holder = null, held_until = null, run_at = $3 where id = $1 and holder = $2";
 const WAIT: &str = "update jobs set holder = null, held_until = null, run_at = $3, attempts = attempts - 1
   where id = $1 and holder = $2";
+const COUNT: &str = "select kind, count(*) from jobs group by kind";
 const STATUS: &str = "select status from documents where id = $1";
 /// It was not in vain: what is to be done again is done for the first time.
 const YIELD: &str = "update jobs set holder = null, held_until = null, run_at = $3, attempts = 0
@@ -163,6 +167,15 @@ pub struct ReadDocument {
 }
 
 impl Store {
+    /// How many jobs of each kind there are, held or not.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn jobs(&self) -> Result<Vec<(&'static str, i64)>> {
+        let counts: HashMap<String, i64> = self.database.rows::<(String, i64)>(COUNT, &[]).await?.into_iter().collect();
+        Ok(JobKind::ALL.map(|kind| (kind.word(), counts.get(kind.word()).copied().unwrap_or(0))).into())
+    }
+
     /// Takes the first job that is due, for a while.
     ///
     /// # Errors

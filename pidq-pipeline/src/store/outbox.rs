@@ -242,17 +242,19 @@ impl Store {
         Ok(())
     }
 
-    /// Tells of a licence that is in another state than it was.
+    /// Tells of a licence that is another one, or in another state than it was.
     ///
     /// # Errors
     /// If the database does not answer.
-    pub async fn note_licence(&self, state: &str) -> Result<()> {
+    pub async fn note_licence(&self, state: &str, id: &str) -> Result<()> {
+        let noted = format!("{state} {id}");
+        let noted = noted.trim_end();
         let mut tx = self.database.begin().await?;
-        let is_first = tx.execute(FIRST_LICENCE, &[state.into()]).await? > 0;
+        let is_first = tx.execute(FIRST_LICENCE, &[noted.into()]).await? > 0;
         if is_first {
             return Ok(tx.commit().await?);
         }
-        if tx.execute(OTHER_LICENCE, &[state.into()]).await? == 0 {
+        if tx.execute(OTHER_LICENCE, &[noted.into()]).await? == 0 {
             return Ok(());
         }
         let details = Map::from_iter([("status".to_owned(), state.into())]);

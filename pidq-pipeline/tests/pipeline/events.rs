@@ -235,7 +235,7 @@ async fn a_listener_hears_what_happens_and_what_it_missed() {
 async fn a_licence_in_another_state_is_told_once() {
     on_each(async |world| {
         for state in ["missing", "missing", "valid", "valid", "expired"] {
-            world.state.store.note_licence(state).await.unwrap();
+            world.state.store.note_licence(state, "").await.unwrap();
         }
         let states: Vec<String> = world.told().await.iter().map(status).collect();
         assert_eq!(states, ["valid", "expired"], "the first state is no change");

@@ -90,7 +90,7 @@ impl Large {
             filename: &name,
             content_type: "text/plain",
             metadata: &Map::new(),
-            content: name.as_bytes(),
+            content: name.as_bytes().into(),
             sha256: &name,
         };
         let document = self.store.add_document(new).await.unwrap().0;

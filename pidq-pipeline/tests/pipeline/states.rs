@@ -164,7 +164,8 @@ async fn call(store: Store, pipeline: Pipeline, seed: u64) {
         };
         let change = Change { classification: Some(label), filename: None, metadata: None };
         let digest = digest(&text);
-        let new = NewContent { filename: "a", content_type: "text/plain", content: text.as_bytes(), sha256: &digest };
+        let new =
+            NewContent { filename: "a", content_type: "text/plain", content: text.as_bytes().into(), sha256: &digest };
         let done = match dice.roll(8) {
             0..=2 => try_add(&store, &pipeline, NewText { label, text: &text, metadata: &Map::new() }).await.map(drop),
             3 => store.cancel_document(document).await,
@@ -462,8 +463,12 @@ impl Life<'_> {
             return;
         }
         let digest = digest(text);
-        let new =
-            NewContent { filename: "a.txt", content_type: "text/plain", content: text.as_bytes(), sha256: &digest };
+        let new = NewContent {
+            filename: "a.txt",
+            content_type: "text/plain",
+            content: text.as_bytes().into(),
+            sha256: &digest,
+        };
         let done = self.store().replace_content(&self.document(&id).await, new).await;
         let twin = self.has_twin(self.documents[&id].label, text, &id);
         let expected = self.documents.get_mut(&id).unwrap();

@@ -65,7 +65,7 @@ pub async fn try_add(store: &Store, pipeline: &Pipeline, new: NewText<'_>) -> Re
         filename: "a.txt",
         content_type: "text/plain",
         metadata: new.metadata,
-        content: new.text.as_bytes(),
+        content: new.text.as_bytes().into(),
         sha256: &digest(new.text),
     };
     store.add_document(new).await

@@ -129,8 +129,12 @@ async fn two_documents_that_want_the_bytes_of_each_other_are_told_so() {
         let replace = async |at: usize| {
             let (document, text) = (plant.document(&documents[at]).await, texts[1 - at]);
             let digest = digest(text);
-            let new =
-                NewContent { filename: "a", content_type: "text/plain", content: text.as_bytes(), sha256: &digest };
+            let new = NewContent {
+                filename: "a",
+                content_type: "text/plain",
+                content: text.as_bytes().into(),
+                sha256: &digest,
+            };
             plant.store.replace_content(&document, new).await
         };
         for round in 0..rounds() {

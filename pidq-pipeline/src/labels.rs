@@ -1,0 +1,42 @@
+//! Classifications as they are written: trimmed and composed (NFC), so that what looks alike is alike.
+
+use pidq_http::Problem;
+use serde_json::{Map, Value};
+use unicode_normalization::UnicodeNormalization;
+
+use crate::problems::validation;
+
+/// The most labels of a pipeline.
+pub(crate) const MOST: usize = 64;
+/// The longest label, in characters.
+const LONGEST: usize = 64;
+
+/// A label as it is compared and stored.
+pub(crate) fn normal(given: &str) -> String {
+    given.trim().nfc().collect()
+}
+
+/// The labels of a pipeline, each of them once.
+pub(crate) fn read(given: &[String]) -> Result<Vec<String>, Problem> {
+    if !(1..=MOST).contains(&given.len()) {
+        return Err(validation("/classifications", &format!("There are 1 to {MOST} classifications.")));
+    }
+    let mut labels: Vec<String> = Vec::with_capacity(given.len());
+    for (at, label) in given.iter().enumerate() {
+        let label = normal(label);
+        let pointer = format!("/classifications/{at}");
+        if !(1..=LONGEST).contains(&label.chars().count()) {
+            return Err(validation(&pointer, &format!("A classification has 1 to {LONGEST} characters.")));
+        }
+        if labels.contains(&label) {
+            return Err(validation(&pointer, "This classification is there already."));
+        }
+        labels.push(label);
+    }
+    Ok(labels)
+}
+
+/// Members that are named by labels.
+pub(crate) fn named(members: Map<String, Value>) -> Map<String, Value> {
+    members.into_iter().map(|(label, value)| (normal(&label), value)).collect()
+}

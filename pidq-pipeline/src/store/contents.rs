@@ -1,0 +1,89 @@
+//! The bytes of documents: in their row while they are small, else in pieces beside it, so that none has to be in memory
+//! as a whole to be stored.
+
+use pidq_http::database::Transaction;
+
+use super::{Result, Store, StoreError};
+use crate::spool::Spooled;
+
+/// The bytes of a document that is to be stored.
+#[derive(Clone, Copy, Debug)]
+pub enum Content<'a> {
+    /// All of them.
+    Bytes(&'a [u8]),
+    /// Those that were sent, which may be in a file.
+    Sent(&'a Spooled),
+}
+
+impl<'a> From<&'a [u8]> for Content<'a> {
+    fn from(bytes: &'a [u8]) -> Self {
+        Content::Bytes(bytes)
+    }
+}
+
+impl<'a> From<&'a Spooled> for Content<'a> {
+    fn from(sent: &'a Spooled) -> Self {
+        Content::Sent(sent)
+    }
+}
+
+impl<'a> Content<'a> {
+    /// How many there are.
+    pub fn size(self) -> i64 {
+        let size = match self {
+            Content::Bytes(bytes) => bytes.len() as u64,
+            Content::Sent(sent) => sent.size(),
+        };
+        i64::try_from(size).unwrap_or(i64::MAX)
+    }
+
+    fn in_memory(self) -> Option<&'a [u8]> {
+        match self {
+            Content::Bytes(bytes) => Some(bytes),
+            Content::Sent(sent) => sent.in_memory(),
+        }
+    }
+}
+
+/// The size of a piece.
+const PIECE: usize = 256 << 10;
+
+const INSERT: &str = "insert into contents (document_id, revision, content) values ($1, $2, $3)";
+const INSERT_PIECE: &str = "insert into content_pieces (document_id, revision, number, piece) values ($1, $2, $3, $4)";
+/// In one statement, so that all of it is as of one moment.
+const CONTENT: &str = "select c.content, p.piece from contents c
+  left join content_pieces p on p.document_id = c.document_id and p.revision = c.revision
+  where c.document_id = $1 and c.revision = $2 order by p.number";
+
+/// Stores the bytes of a revision.
+pub(super) async fn add(tx: &mut Transaction, document: &str, revision: i64, content: Content<'_>) -> Result<()> {
+    let whole = content.in_memory().unwrap_or_default();
+    tx.execute(INSERT, &[document.into(), revision.into(), whole.into()]).await?;
+    let Content::Sent(sent) = content else { return Ok(()) };
+    if sent.in_memory().is_some() {
+        return Ok(());
+    }
+    for number in 0..sent.size().div_ceil(PIECE as u64) {
+        let piece = sent.piece(number * PIECE as u64, PIECE).await.map_err(StoreError::Lost)?;
+        let arguments = [document.into(), revision.into(), (number as i64).into(), piece.as_slice().into()];
+        tx.execute(INSERT_PIECE, &arguments).await?;
+    }
+    Ok(())
+}
+
+impl Store {
+    /// The bytes of a revision.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn content(&self, id: &str, revision: i64) -> Result<Option<Vec<u8>>> {
+        let arguments = [id.into(), revision.into()];
+        let mut rows = self.database.stream::<(Vec<u8>, Option<Vec<u8>>)>(CONTENT, &arguments);
+        let Some((mut content, first)) = rows.next().await? else { return Ok(None) };
+        content.extend(first.unwrap_or_default());
+        while let Some((_, piece)) = rows.next().await? {
+            content.extend(piece.unwrap_or_default());
+        }
+        Ok(Some(content))
+    }
+}

@@ -1,0 +1,114 @@
+//! What `/api/limits` tells, what the metrics count, and how many answers are streamed at once.
+
+use std::time::Duration;
+
+use hyper::Request;
+use pidq_pipeline::meters;
+use serde_json::json;
+
+use crate::doubles::{Double, Step};
+use crate::honest::honest;
+use crate::platform::World;
+
+#[tokio::test]
+async fn all_limits_are_told_and_follow_their_settings() {
+    let world =
+        World::sqlite(&[("PIDQ_PARSE_TIME", "7s"), ("PIDQ_TEXT_CHARACTERS", "9"), ("PIDQ_HEAD_TIME", "3s")]).await;
+    let limits = world.get("/api/limits").await.json();
+    for (place, value) in [
+        ("/upload_bytes", 104_857_600),
+        ("/json_bytes", 1_048_576),
+        ("/query_characters", 8000),
+        ("/multipart/parts", 16),
+        ("/multipart/header_bytes", 16_384),
+        ("/text_characters", 9),
+        ("/chunks", 200_000),
+        ("/archives/unpacked_bytes", 1 << 30),
+        ("/archives/ratio", 200),
+        ("/archives/entries", 10_000),
+        ("/pipelines", 10_000),
+        ("/classifications", 64),
+        ("/parse_seconds", 7),
+        ("/streams/answers", 256),
+        ("/streams/events", 256),
+        ("/request/head_seconds", 3),
+        ("/request/body_bytes_per_second", 1024),
+        ("/request/body_idle_seconds", 30),
+    ] {
+        assert_eq!(limits.pointer(place), Some(&json!(value)), "{place} in {limits}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_text_longer_than_the_setting_is_not_read() {
+    let world = World::sqlite(&[("PIDQ_TEXT_CHARACTERS", "9")]).await.working();
+    let id = world.pipeline().await;
+    let sent = world.ready(&id, "a.txt", b"ten characters", &[("classification", "manual")]).await;
+    assert_eq!((&sent["status"], &sent["error"]["code"]), (&json!("failed"), &json!("too-large-text")), "{sent}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_metrics_count_stages_questions_tokens_and_what_waits() {
+    let world = World::sqlite(&[]).await;
+    let id = world.pipeline().await;
+    world.upload(&id, "V-201.md", b"PSV-2015A is set at 38.5 barg.", &[("classification", "manual")]).await;
+    meters::look(&world.state).await.unwrap();
+    assert_eq!(metric(&world, "pidq_pipeline_jobs{kind=\"read\"}").as_deref(), Some("1"));
+    let world = world.working();
+    world.ready(&id, "V-202.md", b"PSV-2016A is set at 12 barg.", &[("classification", "manual")]).await;
+    let double = honest().await;
+    let endpoint = double.endpoint();
+    let llm = json!({"api_key": "none", "model": endpoint.model, "base_url": endpoint.base_url});
+    for (query, label) in [("What is PSV-2016A set at?", "manual"), ("Anything?", "datasheet")] {
+        let body = json!({"query": query, "classification": label, "llm_endpoint": llm});
+        assert_eq!(world.post(&format!("/api/pipelines/{id}/query"), &body).await.status, 200);
+    }
+    for stage in ["parsing", "splitting", "embedding", "indexing"] {
+        let name = format!("pidq_pipeline_stage_seconds_count{{stage=\"{stage}\"}}");
+        assert!(metric(&world, &name).is_some_and(|count| count != "0"), "{stage}");
+    }
+    for (name, value) in [
+        ("pidq_pipeline_retrieval_seconds_count{step=\"search\"}", "2"),
+        ("pidq_pipeline_llm_seconds_count{step=\"answer\"}", "1"),
+        ("pidq_pipeline_queries_total{outcome=\"answered\"}", "1"),
+        ("pidq_pipeline_queries_total{outcome=\"no_documents\"}", "1"),
+        ("pidq_pipeline_index_partitions", "2"),
+    ] {
+        assert_eq!(metric(&world, name).as_deref(), Some(value), "{name}");
+    }
+    for name in ["pidq_pipeline_llm_tokens_total{kind=\"prompt\"}", "pidq_pipeline_index_bytes"] {
+        assert!(metric(&world, name).is_some_and(|value| value != "0"), "{name}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_more_answers_are_streamed_than_may_be() {
+    let world = World::sqlite(&[("PIDQ_ANSWER_STREAMS", "1")]).await.working();
+    let id = world.pipeline().await;
+    world.ready(&id, "V-201.md", b"PSV-2015A is set at 38.5 barg.", &[("classification", "manual")]).await;
+    let double = Double::always(vec![Step::Stall]).await;
+    let endpoint = double.endpoint();
+    let llm = json!({"api_key": "none", "model": endpoint.model, "base_url": endpoint.base_url});
+    let body = json!({"query": "PSV-2015A?", "classification": "manual", "llm_endpoint": llm, "stream": true});
+    let path = format!("/api/pipelines/{id}/query");
+    let request = Request::post(&path).header("host", "localhost").header("content-type", "application/json");
+    let open = world.site.call(request.body(body.to_string().into()).unwrap()).await;
+    assert_eq!(open.status(), 200);
+    let refused = world.post(&path, &body).await;
+    assert_eq!((refused.status, refused.code().as_str()), (503, "too-many-streams"));
+    assert!(!refused.header("retry-after").is_empty());
+    drop(open);
+    for _ in 0..200 {
+        if world.state.streams.available_permits() == 1 {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    panic!("who went away while the model said nothing still holds a place");
+}
+
+/// The value of a line of the metrics.
+fn metric(world: &World, name: &str) -> Option<String> {
+    let text = world.site.metrics();
+    text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ').map(str::to_owned))
+}

@@ -1,0 +1,201 @@
+//! Bodies that are not right: 422, with the place and a code that says more where there is one; and labels that look
+//! alike are alike.
+
+use pidq_http::Settings;
+use pidq_pipeline::TABLES;
+use serde_json::{Value, json};
+
+use crate::platform::{Answer, MASTER, SECRET, World, on_each};
+
+/// The status, the code and the first place that an answer tells.
+fn told(answer: &Answer) -> (u16, String, String) {
+    let body = answer.json();
+    let place = body["errors"][0]["pointer"].as_str().unwrap_or("none").to_owned();
+    (answer.status, answer.code(), place)
+}
+
+fn refused(code: &str, place: &str) -> (u16, String, String) {
+    (422, code.to_owned(), place.to_owned())
+}
+
+fn with(good: &Value, place: &str, value: Value) -> Value {
+    let mut body = good.clone();
+    let (parent, member) = place.rsplit_once('/').unwrap();
+    body.pointer_mut(parent).unwrap()[member] = value;
+    body
+}
+
+#[tokio::test]
+async fn a_body_is_refused_at_the_place_where_it_is_wrong() {
+    let mastered = [("PIDQ_APP_SECRET", SECRET)];
+    let world = World::sqlite(&mastered).await;
+    let id = world.pipeline().await;
+    let pipeline = json!({
+        "name": "p", "embedding_model": "hash-512", "text_splitter": "token", "classifications": ["a"], "retrieval": {},
+    });
+    let reach = json!({"classifications": ["a"], "verbs": ["read"]});
+    let key = json!({"name": "k", "scopes": ["query"], "pipelines": {id.as_str(): reach}});
+    let llm = json!({"api_key": "x", "model": "m", "base_url": "http://127.0.0.1:1/v1"});
+    let query = json!({"query": "q", "classification": "manual", "llm_endpoint": llm, "history": []});
+    let connection = json!({"name": "c", "api_key": "x", "model": "m", "base_url": "http://127.0.0.1:1/v1"});
+    let of_key = format!("/pipelines/{id}");
+    let query_path = format!("/api/pipelines/{id}/query");
+    for (path, good, place, value, code, told_place) in [
+        ("/api/pipelines", &pipeline, "/name", json!(7), "validation", "/name"),
+        ("/api/pipelines", &pipeline, "/classifications", json!(["a", 1]), "validation", "/classifications/1"),
+        ("/api/pipelines", &pipeline, "/retrieval/top_k", json!("many"), "validation", "/retrieval/top_k"),
+        ("/api/pipelines", &pipeline, "/retrieval/topk", json!(1), "unknown-field", "/retrieval/topk"),
+        ("/api/keys", &key, "/expires_in", json!(3), "unknown-field", "/expires_in"),
+        ("/api/keys", &key, "/scopes", json!("query"), "validation", "/scopes"),
+        ("/api/keys", &key, &format!("{of_key}/verbs"), json!(["fly"]), "validation", &format!("{of_key}/verbs/0")),
+        ("/api/keys", &key, &format!("{of_key}/verb"), json!([]), "unknown-field", &format!("{of_key}/verb")),
+        (&query_path, &query, "/top_k", json!("8"), "validation", "/top_k"),
+        (&query_path, &query, "/llm_endpoint/key", json!("x"), "unknown-field", "/llm_endpoint/key"),
+        (&query_path, &query, "/llm_endpoint", json!({"model": "m"}), "validation", "/llm_endpoint/api_key"),
+        (&query_path, &query, "/history", json!([{"role": "robot", "content": ""}]), "validation", "/history/0/role"),
+        ("/api/llm-connections", &connection, "/context_window", json!("8k"), "validation", "/context_window"),
+        ("/api/license", &json!({}), "/licence", json!("x"), "unknown-field", "/licence"),
+        ("/api/license", &json!({}), "/license", json!(1), "validation", "/license"),
+    ] {
+        let method = if path == "/api/license" { "PUT" } else { "POST" };
+        let body = with(good, place, value).to_string();
+        let answer = world.send(method, path, &[("content-type", "application/json")], body.clone()).await;
+        assert_eq!(told(&answer), refused(code, told_place), "{path} {body} {}", answer.json());
+    }
+    for (path, place) in [("/api/pipelines", "/name"), ("/api/keys", "/name"), ("/api/llm-connections", "/name")] {
+        assert_eq!(told(&world.post(path, &json!({})).await), refused("validation", place), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn a_patch_changes_what_it_names_or_is_refused() {
+    let world = World::sqlite(&[]).await;
+    let id = world.pipeline().await;
+    let (path, headers) = (format!("/api/pipelines/{id}"), [("content-type", "application/merge-patch+json")]);
+    for (patch, code, place) in [
+        (json!({"name": 7}), "validation", "/name"),
+        (json!({"name": null}), "validation", "/name"),
+        (json!({"classifications": "a"}), "validation", "/classifications"),
+        (json!({"embedding_model": null}), "validation", "/embedding_model"),
+        (json!({"text_splitter": "magic"}), "unknown-text-splitter", "/text_splitter"),
+        (json!({"retrieval": {"top_k": "x"}}), "validation", "/retrieval/top_k"),
+    ] {
+        assert_eq!(
+            told(&world.send("PATCH", &path, &headers, patch.to_string()).await),
+            refused(code, place),
+            "{patch}"
+        );
+    }
+    let same = json!({"text_splitter": {"name": "recursive_character", "chunk_size": 1000, "chunk_overlap": 200}});
+    assert_eq!(world.send("PATCH", &path, &headers, same.to_string()).await.status, 200, "it says what is there");
+    let other = json!({"text_splitter": {"name": "recursive_character", "chunk_size": 500}});
+    let answer = world.send("PATCH", &path, &headers, other.to_string()).await;
+    assert_eq!((answer.status, answer.code().as_str()), (409, "reindex-required"));
+
+    let parts = [("classification", "manual"), ("metadata", r#"{"unit": 20}"#)];
+    let sent = world.upload(&id, "a.txt", b"a", &parts).await.json();
+    let document = format!("{path}/documents/{}", sent["id"].as_str().unwrap());
+    let patch = json!({"filename": "../x/\u{7}b.txt", "metadata": null});
+    let changed = world.send("PATCH", &document, &headers, patch.to_string()).await.json();
+    assert_eq!((&changed["filename"], &changed["metadata"]), (&json!("b.txt"), &json!({})));
+    for (patch, place) in
+        [(json!({"filename": "  "}), "/filename"), (json!({"classification": null}), "/classification")]
+    {
+        let answer = world.send("PATCH", &document, &headers, patch.to_string()).await;
+        assert_eq!(told(&answer), refused("validation", place), "{patch}");
+    }
+}
+
+/// `é` in one character, and in two.
+const COMPOSED: &str = "caf\u{e9}";
+const TWO: &str = " cafe\u{301} ";
+
+#[tokio::test]
+async fn labels_that_look_alike_are_alike() {
+    on_each(async |world| {
+        let body = json!({
+            "name": "p", "embedding_model": "hash-512", "text_splitter": "token", "classifications": [TWO, "b"],
+            "policies": {TWO: {"retain_queries": false}},
+        });
+        let made = world.post("/api/pipelines", &body).await.json();
+        assert_eq!(
+            (&made["classifications"], &made["policies"]),
+            (&json!([COMPOSED, "b"]), &json!({COMPOSED: {"retain_queries": false}}))
+        );
+        let twice = json!({
+            "name": "q", "embedding_model": "hash-512", "text_splitter": "token", "classifications": [TWO, COMPOSED],
+        });
+        assert_eq!(told(&world.post("/api/pipelines", &twice).await), refused("validation", "/classifications/1"));
+        let id = made["id"].as_str().unwrap();
+        let sent = world.upload(id, "a.txt", b"a", &[("classification", TWO)]).await;
+        assert_eq!((sent.status, &sent.json()["classification"]), (202, &json!(COMPOSED)));
+        for path in [format!("/api/pipelines/{id}/search"), format!("/api/pipelines/{id}/search")] {
+            let found = world.post(&path, &json!({"query": "a", "classification": TWO})).await;
+            assert_eq!((found.status, &found.json()["classification"]), (200, &json!(COMPOSED)));
+        }
+        let listed = world.get(&format!("/api/pipelines/{id}/documents?classification=cafe%CC%81")).await.json();
+        assert_eq!(listed["data"].as_array().unwrap().len(), 1);
+        let document = format!("/api/pipelines/{id}/documents/{}", sent.json()["id"].as_str().unwrap());
+        let headers = [("content-type", "application/json")];
+        for (to, is) in [("b", "b"), (TWO, COMPOSED)] {
+            let patch = json!({"classification": to}).to_string();
+            assert_eq!(world.send("PATCH", &document, &headers, patch).await.json()["classification"], is);
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_key_for_a_label_reaches_it_however_it_was_written() {
+    let world = World::sqlite(&[("PIDQ_APP_MASTER_KEY", MASTER), ("PIDQ_APP_MASTER_SECRET", SECRET)]).await;
+    let token = format!("Bearer {}", world.token(SECRET).await.json()["access_token"].as_str().unwrap());
+    let root = [("authorization", token.as_str()), ("content-type", "application/json")];
+    let body =
+        json!({"name": "p", "embedding_model": "hash-512", "text_splitter": "token", "classifications": [COMPOSED]});
+    let id = world.send("POST", "/api/pipelines", &root, body.to_string()).await.json()["id"].clone();
+    let id = id.as_str().unwrap();
+    let wanted = json!({"name": "k", "scopes": ["documents:write"], "pipelines": {id: {"classifications": [TWO], "verbs": ["write"]}}});
+    let key = world.send("POST", "/api/keys", &root, wanted.to_string()).await.json();
+    let bearer = format!("Bearer {}", key["key"].as_str().unwrap());
+    let sent = world.upload_as(&[("authorization", &bearer)], id, "a", b"a", &[("classification", TWO)]).await;
+    assert_eq!(sent.status, 202, "{}", sent.json());
+}
+
+#[tokio::test]
+async fn a_text_with_a_nul_is_refused_and_is_no_fault_of_ours() {
+    on_each(async |world| {
+        let id = world.pipeline().await;
+        let body =
+            json!({"name": "a\0b", "embedding_model": "hash-512", "text_splitter": "token", "classifications": ["a"]});
+        for answer in [
+            world.post("/api/pipelines", &body).await,
+            world.get("/api/pipelines?name=a%00b").await,
+            world.get(&format!("/api/pipelines/{id}/documents/a%00b")).await,
+            world.upload(&id, "a\0b.txt", b"a", &[("classification", "manual"), ("external_id", "a\0b")]).await,
+        ] {
+            assert!(answer.status < 500, "{} {}", answer.status, answer.json());
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_words_of_an_example_are_no_secrets() {
+    let good = [("PIDQ_APP_MASTER_KEY", MASTER), ("PIDQ_APP_MASTER_SECRET", SECRET), ("PIDQ_APP_SECRET", SECRET)];
+    for (name, word) in [
+        ("PIDQ_APP_MASTER_KEY", "<MASTER_KEY>"),
+        ("PIDQ_APP_MASTER_KEY", "changeme"),
+        ("PIDQ_APP_MASTER_SECRET", "changeme-changeme-changeme-changeme"),
+        ("PIDQ_APP_MASTER_SECRET", "short"),
+        ("PIDQ_APP_SECRET", "<APP_SECRET> <APP_SECRET> <APP_SECRET>"),
+    ] {
+        let folder = tempfile::TempDir::new().unwrap();
+        let data = folder.path().to_str().unwrap();
+        let given = good.iter().map(|&(known, value)| (known, if known == name { word } else { value }));
+        let given = given.chain([("PIDQ_DATA_DIR", data), ("PIDQ_READER", env!("CARGO_BIN_EXE_pidq-extract"))]);
+        let given = given.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let opened = pidq_pipeline::open(&Settings::read(TABLES, [], given).unwrap()).await;
+        let why = opened.err().map(|error| error.to_string()).unwrap_or_default();
+        assert!(why.contains(name) && !why.contains(word), "{name}: {why}");
+    }
+}

@@ -1,0 +1,217 @@
+//! Large documents that are sent at once cost disk and next to no memory, and those that break off leave nothing. They
+//! are a program of their own, because it is the memory of the process that is measured.
+
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+use std::fs;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use pidq_http::{Listener, Settings, Shutdown, Stop, serve};
+use pidq_pipeline::{TABLES, open};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::sync::Mutex;
+
+/// Two tests would measure each other.
+static TURN: Mutex<()> = Mutex::const_new(());
+
+/// A platform that listens, without workers.
+struct Server {
+    address: SocketAddr,
+    folder: TempDir,
+    _stop: Stop,
+}
+
+impl Server {
+    async fn start(more: &[(&str, &str)]) -> Server {
+        let folder = TempDir::new().unwrap();
+        let data = folder.path().to_str().unwrap().to_owned();
+        let own = [
+            ("PIDQ_DATA_DIR", data.as_str()),
+            ("PIDQ_RATE", "0"),
+            ("PIDQ_UPLOAD_RATE", "0"),
+            ("PIDQ_READER", env!("CARGO_BIN_EXE_pidq-extract")),
+        ];
+        let given = own.iter().chain(more);
+        let environment = given.map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        let app = open(&Settings::read(TABLES, [], environment).unwrap()).await.unwrap();
+        let listener = Listener::plain(([127, 0, 0, 1], 0).into()).unwrap();
+        let (address, (stop, shutdown)) = (listener.address().unwrap(), Shutdown::manual());
+        tokio::spawn(serve(app, vec![listener], shutdown));
+        Server { address, folder, _stop: stop }
+    }
+
+    fn uploads(&self) -> PathBuf {
+        self.folder.path().join("uploads")
+    }
+
+    /// Sends a request with a body in memory, and gives the status and what is answered.
+    async fn ask(&self, head: &str, body: &str) -> (u16, Value) {
+        let mut stream = self.begin(head, body.len()).await;
+        stream.write_all(body.as_bytes()).await.unwrap();
+        answer(stream).await
+    }
+
+    /// A connection on which a head was sent.
+    async fn begin(&self, head: &str, length: usize) -> TcpStream {
+        let mut stream = TcpStream::connect(self.address).await.unwrap();
+        let head = format!("{head}\r\nHost: localhost\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n");
+        stream.write_all(head.as_bytes()).await.unwrap();
+        stream
+    }
+
+    async fn pipeline(&self) -> String {
+        let body =
+            json!({"name": "p", "embedding_model": "hash-512", "text_splitter": "token", "classifications": ["a"]});
+        let head = "POST /api/pipelines HTTP/1.1\r\nContent-Type: application/json";
+        self.ask(head, &body.to_string()).await.1["id"].as_str().unwrap().to_owned()
+    }
+
+    /// A connection on which a document of so many blocks is announced, and its form was begun.
+    async fn upload(&self, pipeline: &str, blocks: usize) -> TcpStream {
+        let path = format!("/api/pipelines/{pipeline}/documents");
+        let head = format!("POST {path} HTTP/1.1\r\nContent-Type: multipart/form-data; boundary=x7x");
+        let mut stream = self.begin(&head, FORM.len() + blocks * BLOCK + END.len()).await;
+        stream.write_all(FORM.as_bytes()).await.unwrap();
+        stream
+    }
+
+    async fn documents(&self, pipeline: &str) -> Value {
+        let list = self.ask(&format!("GET /api/pipelines/{pipeline}/documents HTTP/1.1"), "").await.1;
+        list["data"].clone()
+    }
+}
+
+const BLOCK: usize = 64 << 10;
+const FORM: &str = "--x7x\r\nContent-Disposition: form-data; name=\"classification\"\r\n\r\na\r\n--x7x\r\n\
+    Content-Disposition: form-data; name=\"file\"; filename=\"a.txt\"\r\n\r\n";
+const END: &str = "\r\n--x7x--\r\n";
+
+/// A part of a text that no other document has.
+fn block(name: &str) -> Vec<u8> {
+    name.bytes().cycle().take(BLOCK).collect()
+}
+
+async fn answer(mut stream: TcpStream) -> (u16, Value) {
+    let mut bytes = Vec::new();
+    stream.read_to_end(&mut bytes).await.unwrap();
+    let text = String::from_utf8(bytes).unwrap();
+    let (head, body) = text.split_once("\r\n\r\n").unwrap_or((text.as_str(), ""));
+    let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0);
+    (status, serde_json::from_str(body).unwrap_or(Value::Null))
+}
+
+/// What the process has of memory now, in bytes.
+fn memory() -> usize {
+    let pages = fs::read_to_string("/proc/self/statm").unwrap();
+    pages.split(' ').nth(1).unwrap().parse::<usize>().unwrap() * 4096
+}
+
+/// Looks at the memory again and again until it is dropped.
+struct Peak(Arc<(AtomicBool, AtomicUsize)>);
+
+impl Peak {
+    fn watch() -> Peak {
+        let peak = Arc::new((AtomicBool::new(false), AtomicUsize::new(memory())));
+        let (seen, is_over) = (peak.clone(), peak.clone());
+        std::thread::spawn(move || {
+            while !is_over.0.load(Ordering::Relaxed) {
+                seen.1.fetch_max(memory(), Ordering::Relaxed);
+                std::thread::sleep(Duration::from_millis(2));
+            }
+        });
+        Peak(peak)
+    }
+
+    fn seen(&self) -> usize {
+        self.0.1.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for Peak {
+    fn drop(&mut self) {
+        self.0.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Files that are open, below a folder or removed from it.
+fn open_below(folder: &Path) -> usize {
+    let links = fs::read_dir("/proc/self/fd").unwrap().flatten();
+    links.filter(|link| fs::read_link(link.path()).is_ok_and(|target| target.starts_with(folder))).count()
+}
+
+/// 64 MiB each.
+const BLOCKS: usize = 1024;
+/// Four documents in memory would be 256 MiB.
+const GROWTH: usize = 16 << 20;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn large_uploads_at_once_take_next_to_no_memory() {
+    let _turn = TURN.lock().await;
+    let server = Arc::new(Server::start(&[]).await);
+    let id = server.pipeline().await;
+    // What is made once is made before it is measured.
+    let mut first = server.upload(&id, 16).await;
+    for _ in 0..16 {
+        first.write_all(&block("first")).await.unwrap();
+    }
+    first.write_all(END.as_bytes()).await.unwrap();
+    assert_eq!(answer(first).await.0, 202);
+    let (before, peak) = (memory(), Peak::watch());
+    let sent = ["one ", "two ", "three ", "four "].map(|name| {
+        let (server, id) = (server.clone(), id.clone());
+        tokio::spawn(async move {
+            let (mut stream, block) = (server.upload(&id, BLOCKS).await, block(name));
+            for _ in 0..BLOCKS {
+                stream.write_all(&block).await.unwrap();
+            }
+            stream.write_all(END.as_bytes()).await.unwrap();
+            answer(stream).await
+        })
+    });
+    for sent in sent {
+        let (status, document) = sent.await.unwrap();
+        assert_eq!((status, &document["size"]), (202, &json!(BLOCKS * BLOCK)), "{document}");
+    }
+    let grown = peak.seen().saturating_sub(before);
+    println!("four documents of 64 MiB at once: {} KiB more memory", grown >> 10);
+    assert!(grown < GROWTH, "{} MiB", grown >> 20);
+    assert_eq!(open_below(&server.uploads()), 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_upload_that_breaks_off_or_stalls_leaves_nothing() {
+    let _turn = TURN.lock().await;
+    let server = Server::start(&[("PIDQ_BODY_IDLE", "2s")]).await;
+    let id = server.pipeline().await;
+    let (mut broken, mut stalled) = (server.upload(&id, 64).await, server.upload(&id, 64).await);
+    for stream in [&mut broken, &mut stalled] {
+        for _ in 0..32 {
+            stream.write_all(&block("half ")).await.unwrap();
+        }
+    }
+    until("both are in files", || open_below(&server.uploads()) == 2).await;
+    assert_eq!(fs::read_dir(server.uploads()).unwrap().count(), 0, "that have no names");
+    drop(broken);
+    until("one is gone", || open_below(&server.uploads()) == 1).await;
+    assert_eq!(answer(stalled).await.0, 408);
+    until("the other one is gone", || open_below(&server.uploads()) == 0).await;
+    assert_eq!(server.documents(&id).await, json!([]));
+}
+
+async fn until(what: &str, is: impl Fn() -> bool) {
+    for _ in 0..600 {
+        if is() {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    panic!("never: {what}");
+}
