@@ -112,7 +112,8 @@ pub(crate) async fn ask(platform: &Arc<Platform>, mut request: Request) -> Resul
     must(&key, &pipeline, &wanted.classification, Verb::Query)?;
     check(&asked)?;
     let policy = Policy::of(&pipeline, &wanted.classification)?;
-    let model = model(platform, &mut asked, policy.allowed(&pipeline)?).await?;
+    let mut model = model(platform, &mut asked, policy.allowed(&pipeline)?).await?;
+    model.endpoint.hand_on(&request.head);
     let counted = usage::count(platform).await?;
     let answered = answered(platform, request, &pipeline, wanted, Asking { asked, model, policy, counted }).await;
     if answered.is_err() {

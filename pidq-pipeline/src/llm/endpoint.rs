@@ -3,7 +3,7 @@
 use std::fmt;
 
 use hyper::header::{HeaderName, HeaderValue};
-use pidq_http::{Bytes, Secret};
+use pidq_http::{Bytes, Head, Secret};
 use zeroize::Zeroizing;
 
 use crate::egress::AllowList;
@@ -56,6 +56,17 @@ impl Endpoint {
     pub fn new(base_url: impl Into<String>, api_key: Secret, model: impl Into<String>) -> Endpoint {
         let (base_url, model) = (base_url.into(), model.into());
         Endpoint { base_url, api_key, model, extra_headers: Vec::new(), allow: None }
+    }
+
+    /// Hands on the trace of whoever asks (W3C Trace Context), unless there is one to be sent already.
+    pub fn hand_on(&mut self, head: &Head) {
+        const NAME: &str = "traceparent";
+        if self.extra_headers.iter().any(|(name, _)| name.eq_ignore_ascii_case(NAME)) {
+            return;
+        }
+        if let Some(trace) = &head.traceparent {
+            self.extra_headers.push((NAME.to_owned(), Secret::new(trace.as_str())));
+        }
     }
 
     /// What is sent to its server and shown to nobody.

@@ -57,6 +57,18 @@ async fn an_answer_comes_as_events_with_what_was_found_first() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_trace_of_a_question_goes_on_to_its_model() {
+    let world = World::sqlite(&[]).await.working();
+    let double = honest().await;
+    let (id, _) = vessel(&world).await;
+    let trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+    let headers = [("content-type", "application/json"), ("traceparent", trace)];
+    let body = query(&double, json!({"query": "What is PSV-2015A set at?"})).to_string();
+    assert_eq!(world.send("POST", &format!("/api/pipelines/{id}/query"), &headers, body).await.status, 200);
+    assert!(double.asked()[0].head.contains(&format!("traceparent: {trace}")), "{}", double.asked()[0].head);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_model_is_called_only_where_it_may_be() {
     on_each(async |world| {
         let double = honest().await;
