@@ -53,6 +53,7 @@ const ACTIONS: &[Action] = actions![
     "DELETE" "/api/webhooks/{webhook_id}" = "webhook.delete";
     "POST" "/api/webhooks/{webhook_id}/test" = "webhook.test";
     "POST" "/api/webhooks/{webhook_id}/rotate" = "webhook.rotate";
+    "PUT" "/api/license" = "license.update";
     "POST" "/api/keys" = "key.create";
     "DELETE" "/api/keys/{key_id}" = "key.delete";
 ];

@@ -27,8 +27,9 @@ impl Store {
     /// # Errors
     /// If the database does not answer.
     pub async fn keep_licence(&self, licence: &str) -> Result<()> {
-        self.database.execute(KEEP, &[licence.into()]).await?;
-        Ok(())
+        let mut tx = self.database.begin().await?;
+        tx.execute(KEEP, &[licence.into()]).await?;
+        Ok(self.outbox.commit(tx).await?)
     }
 
     /// The latest time that was seen by now, in seconds since 1970.

@@ -108,8 +108,8 @@ async fn every_act_is_written_down_once_and_what_changed_nothing_is_not() {
         root.post(&format!("{hook}/rotate"), &Value::Null).await;
         root.send("DELETE", &hook, &Value::Null).await;
         root.send("DELETE", &format!("{pipeline}?wait=true"), &Value::Null).await;
-        world.state.store.note_licence("missing").await.unwrap();
-        world.state.store.note_licence("valid").await.unwrap();
+        world.state.store.note_licence("missing", "").await.unwrap();
+        world.state.store.note_licence("valid", "").await.unwrap();
 
         let acts = root.audit("").await;
         let operation = format!("/api/operations/{}/cancel", text(&operation["id"]));
