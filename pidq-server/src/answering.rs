@@ -33,7 +33,7 @@ const FIRST_FUEL: u64 = 20_000;
 const FUEL: u64 = 500_000;
 /// Bytes of a result that may be found here, when nobody knows yet how many there are.
 const FIRST_OUTPUT: usize = 1 << 20;
-/// A run with little fuel is a short one, and one that did not take longer than this.
+/// A run with little fuel is a short one, and one within its fuel that did not take longer than this.
 const SHORT: Duration = Duration::from_micros(1500);
 /// An answer that is larger is copied elsewhere.
 const LARGE: usize = 1 << 20;
@@ -169,7 +169,8 @@ fn is_for_want(code: Code) -> bool {
 
 impl Made {
     fn effort(&self) -> Effort {
-        let is_short = self.headers.fuel <= FIRST_FUEL || self.took <= SHORT;
+        // However quick: with less fuel than it needs it would be tried in vain each time.
+        let is_short = self.headers.fuel <= FIRST_FUEL || self.headers.fuel <= FUEL && self.took <= SHORT;
         if is_short { Effort::Short } else { Effort::Long }
     }
 
