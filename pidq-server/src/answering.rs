@@ -75,7 +75,7 @@ pub(crate) async fn answer(
         None => Box::pin(plain.elsewhere(server, asker)).await?,
     };
     let made = done.map_err(|failure| refused(failure, budget, Media::Json))?;
-    question.asked(made.effort());
+    question.asked(Effort::of(made.headers.fuel, made.took));
     // Who asks twice may ask again.
     let keep = effort.is_some() && server.results.have_room_for(made.recipe.len());
     let notes = [("fuel", made.headers.fuel), ("queue_ms", waited.as_millis() as u64)];
@@ -167,13 +167,15 @@ fn is_for_want(code: Code) -> bool {
     matches!(code, Code::OutOfFuel | Code::OutOfMemory | Code::OutputTooLarge)
 }
 
-impl Made {
-    fn effort(&self) -> Effort {
+impl Effort {
+    fn of(fuel: u64, took: Duration) -> Effort {
         // However quick: with less fuel than it needs it would be tried in vain each time.
-        let is_short = self.headers.fuel <= FIRST_FUEL || self.headers.fuel <= FUEL && self.took <= SHORT;
+        let is_short = fuel <= FIRST_FUEL || fuel <= FUEL && took <= SHORT;
         if is_short { Effort::Short } else { Effort::Long }
     }
+}
 
+impl Made {
     /// The response; it is kept where a key says so.
     async fn respond(self, server: &Server, asker: &Asker<'_>, keep: Option<&ResultKey>) -> Result<Response, Problem> {
         let Made { recipe, headers, .. } = self;
@@ -215,5 +217,18 @@ impl Headers {
             Some(version) => response.with(CHANGE_VERSION, version.clone()),
             None => response,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_is_short_only_if_it_has_enough_fuel_here() {
+        let (quick, slow) = (SHORT, SHORT * 2);
+        assert_eq!([quick, slow].map(|took| Effort::of(FIRST_FUEL, took)), [Effort::Short, Effort::Short]);
+        assert_eq!([quick, slow].map(|took| Effort::of(FUEL, took)), [Effort::Short, Effort::Long]);
+        assert_eq!([quick, slow].map(|took| Effort::of(FUEL + 1, took)), [Effort::Long, Effort::Long]);
     }
 }
