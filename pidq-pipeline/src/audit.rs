@@ -110,6 +110,11 @@ impl Act {
         Act { actor, action, resource, details, result: DONE.to_owned(), ..Act::default() }
     }
 
+    /// Its place in a list.
+    fn place(&self) -> String {
+        format!("{} {}", self.happened_at, self.id)
+    }
+
     fn show(&self) -> Value {
         json!({
             "id": self.id, "time": Moment(self.happened_at).to_rfc3339(), "actor": self.actor, "action": self.action,
@@ -257,7 +262,7 @@ pub(crate) async fn list(platform: &Arc<Platform>, request: Request) -> Result<R
     let list = format!("audit/{wanted:?}");
     let page = platform.cursors.page(&request, &list, PAGE, LONGEST_PAGE)?;
     let acts = platform.store.acts(wanted, page.after.as_deref(), page.limit + 1).await.map_err(stored)?;
-    let next = (acts.len() > page.limit).then(|| platform.cursors.seal(&list, &acts[page.limit - 1].id));
+    let next = (acts.len() > page.limit).then(|| platform.cursors.seal(&list, &acts[page.limit - 1].place()));
     let shown: Vec<_> = acts.iter().take(page.limit).map(Act::show).collect();
     let response = Response::json(&json!({"data": shown, "next_cursor": next}))?;
     Ok(match next {

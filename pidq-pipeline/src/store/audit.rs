@@ -1,12 +1,11 @@
 //! Who did what, as rows that nothing changes.
 
-use pidq_http::auth::Moment;
 use pidq_http::database::{Arg, DatabaseError, Transaction};
 use pidq_http::uuid_v7;
 use serde_json::Value;
 
 use super::{Result, Store, structure};
-use crate::audit::{self, Act};
+use crate::audit::Act;
 
 /// Which acts a list has.
 #[derive(Clone, Copy, Debug, Default)]
@@ -32,35 +31,25 @@ type Row = (
 
 const INSERT: &str = "insert into audit (id, happened_at, actor, action, pipeline_id, resource, details, request_id,
   source, result) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
-/// Ids grow with time.
+/// One process does nothing twice at the same moment, so moments are an order; ids are one where processes meet.
 const LIST: &str = "select id, happened_at, actor, action, pipeline_id, resource, details, request_id, source, result
-  from audit where (cast($1 as text) is null or id < $1)
-  and (cast($2 as bigint) is null or happened_at >= $2) and (cast($3 as bigint) is null or happened_at < $3)
-  and (cast($4 as text) is null or actor = $4) and (cast($5 as text) is null or action = $5)
-  and (cast($6 as text) is null or pipeline_id = $6) and (cast($7 as text) is null or result = $7)
-  order by id desc limit $8";
+  from audit where (cast($1 as bigint) is null or (happened_at, id) < (cast($1 as bigint), $2))
+  and (cast($3 as bigint) is null or happened_at >= $3) and (cast($4 as bigint) is null or happened_at < $4)
+  and (cast($5 as text) is null or actor = $5) and (cast($6 as text) is null or action = $6)
+  and (cast($7 as text) is null or pipeline_id = $7) and (cast($8 as text) is null or result = $8)
+  order by happened_at desc, id desc limit $9";
 const FORGET: &str = "delete from audit where happened_at < $1";
 
-/// Makes changes last, with what is being done.
-pub(super) async fn commit(mut tx: Transaction) -> std::result::Result<(), DatabaseError> {
-    if let Some(act) = audit::current() {
-        note(&mut tx, &act).await?;
-    }
-    tx.commit().await?;
-    audit::is_noted();
-    Ok(())
-}
-
 /// Writes an act down in a transaction.
-pub(super) async fn note(tx: &mut Transaction, act: &Act) -> std::result::Result<(), DatabaseError> {
+pub(super) async fn note(tx: &mut Transaction, act: &Act, now: i64) -> std::result::Result<(), DatabaseError> {
     let (id, details) = (uuid_v7(), Value::Object(act.details.clone()).to_string());
-    tx.execute(INSERT, &arguments(act, &id, &details)).await.map(drop)
+    tx.execute(INSERT, &arguments(act, &id, &details, now)).await.map(drop)
 }
 
-fn arguments<'a>(act: &'a Act, id: &'a str, details: &'a str) -> [Arg<'a>; 10] {
+fn arguments<'a>(act: &'a Act, id: &'a str, details: &'a str, now: i64) -> [Arg<'a>; 10] {
     [
         id.into(),
-        Moment::now().0.into(),
+        now.into(),
         (&act.actor).into(),
         (&act.action).into(),
         act.pipeline_id.as_deref().into(),
@@ -79,17 +68,19 @@ impl Store {
     /// If the database does not answer.
     pub async fn note_act(&self, act: &Act) -> Result<()> {
         let (id, details) = (uuid_v7(), Value::Object(act.details.clone()).to_string());
-        self.database.execute(INSERT, &arguments(act, &id, &details)).await?;
+        self.database.execute(INSERT, &arguments(act, &id, &details, self.outbox.moment())).await?;
         Ok(())
     }
 
-    /// Acts before one, the newest first.
+    /// Acts before a place, the newest first.
     ///
     /// # Errors
     /// If the database does not answer.
     pub async fn acts(&self, wanted: Searched<'_>, before: Option<&str>, limit: usize) -> Result<Vec<Act>> {
+        let place = before.and_then(|place| place.split_once(' '));
         let arguments = [
-            before.into(),
+            place.and_then(|(moment, _)| moment.parse::<i64>().ok()).into(),
+            place.map_or("", |(_, id)| id).into(),
             wanted.since.into(),
             wanted.until.into(),
             wanted.actor.into(),

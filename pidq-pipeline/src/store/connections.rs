@@ -2,7 +2,7 @@
 
 use pidq_http::auth::Moment;
 
-use super::{Result, Store, StoreError, audit, structure, text};
+use super::{Result, Store, StoreError, structure, text};
 use crate::connections::Connection;
 
 type Row = (String, String, i64, String, String, String, Option<i64>, String, String, i64, i64);
@@ -43,7 +43,7 @@ impl Store {
         let mut tx = self.database.begin().await?;
         tx.execute(INSERT, &arguments).await.map_err(name_taken)?;
         crate::audit::made(&connection.id);
-        Ok(audit::commit(tx).await?)
+        Ok(self.outbox.commit(tx).await?)
     }
 
     /// The connection of an id.
@@ -85,7 +85,7 @@ impl Store {
         if tx.execute(UPDATE, &arguments).await.map_err(name_taken)? == 0 {
             return Err(StoreError::Changed);
         }
-        audit::commit(tx).await?;
+        self.outbox.commit(tx).await?;
         Ok(Connection { revision: connection.revision + 1, updated_at: now, ..connection.clone() })
     }
 
@@ -97,7 +97,7 @@ impl Store {
         let mut tx = self.database.begin().await?;
         let deleted = tx.execute(DELETE, &[id.into()]).await? > 0;
         if deleted {
-            audit::commit(tx).await?;
+            self.outbox.commit(tx).await?;
         }
         Ok(deleted)
     }

@@ -2,7 +2,7 @@
 
 use pidq_http::database::Transaction;
 
-use super::{Result, Store, audit, structure, text};
+use super::{Result, Store, structure, text};
 use crate::keys::ApiKey;
 
 type Row = (String, String, String, String, String, i64, Option<i64>);
@@ -37,7 +37,7 @@ impl Store {
         let mut tx = self.database.begin().await?;
         tx.execute(INSERT, &arguments).await?;
         crate::audit::made(&key.id);
-        Ok(audit::commit(tx).await?)
+        Ok(self.outbox.commit(tx).await?)
     }
 
     /// A key and the fingerprint of its secret.
@@ -65,7 +65,7 @@ impl Store {
         let mut tx = self.database.begin().await?;
         let deleted = tx.execute(DELETE, &[id.into()]).await? > 0;
         if deleted {
-            audit::commit(tx).await?;
+            self.outbox.commit(tx).await?;
         }
         Ok(deleted)
     }

@@ -105,7 +105,7 @@ impl Outbox {
     }
 
     /// Now, and never twice the same: what one process tells is in its order.
-    fn moment(&self) -> i64 {
+    pub(super) fn moment(&self) -> i64 {
         let now = Moment::now().0;
         let next = |last: i64| now.max(last + 1);
         // `Relaxed`: nothing but the number itself is shared.
@@ -135,8 +135,12 @@ impl Outbox {
     }
 
     /// Makes the changes last, with the act that they are, and tells that there is something to tell.
-    pub(super) async fn commit(&self, tx: Transaction) -> std::result::Result<(), DatabaseError> {
-        audit::commit(tx).await?;
+    pub(super) async fn commit(&self, mut tx: Transaction) -> std::result::Result<(), DatabaseError> {
+        if let Some(act) = crate::audit::current() {
+            audit::note(&mut tx, &act, self.moment()).await?;
+        }
+        tx.commit().await?;
+        crate::audit::is_noted();
         self.bell.notify_one();
         Ok(())
     }
@@ -259,7 +263,7 @@ impl Store {
         }
         let details = Map::from_iter([("status".to_owned(), state.into())]);
         let act = Act::of_system("license.change", "/api/license".to_owned(), details.clone());
-        audit::note(&mut tx, &act).await?;
+        audit::note(&mut tx, &act, self.outbox.moment()).await?;
         self.outbox.tell(&mut tx, events::LICENSE_CHANGED, Word { details, ..Word::default() }).await?;
         self.outbox.commit(tx).await?;
         Ok(())

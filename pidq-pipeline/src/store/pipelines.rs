@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::jobs::{self, JobKind};
 use super::outbox::Word;
-use super::{Result, Store, StoreError, audit, operations, reindexes, structure, text};
+use super::{Result, Store, StoreError, operations, reindexes, structure, text};
 use crate::events::{self, Kind};
 use crate::operations::{Operation, State};
 use crate::records::{Counts, Options, Pipeline, PipelineStatus};
@@ -224,7 +224,7 @@ impl Store {
         } else {
             None
         };
-        audit::commit(tx).await?;
+        self.outbox.commit(tx).await?;
         let found = match operation {
             Some(operation) => self.operation(&operation).await?,
             None => self.running_operation(id, operations::Kind::Delete).await?,

@@ -4,7 +4,7 @@ use pidq_http::auth::Moment;
 use pidq_http::database::{DatabaseError, Transaction};
 use serde_json::Value;
 
-use super::{Result, Store, audit, structure};
+use super::{Result, Store, structure};
 
 /// A question to be kept, with its answer.
 pub struct NewQuery<'a> {
@@ -100,7 +100,7 @@ impl Store {
     pub async fn rate_query(&self, id: &str, rating: i64, comment: Option<&str>) -> Result<()> {
         let mut tx = self.database.begin().await?;
         tx.execute(RATE, &[id.into(), rating.into(), comment.into()]).await?;
-        Ok(audit::commit(tx).await?)
+        Ok(self.outbox.commit(tx).await?)
     }
 
     /// Removes what came before a moment.

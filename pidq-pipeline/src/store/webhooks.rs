@@ -196,7 +196,7 @@ impl Store {
         let added = tx.execute(INSERT, &arguments).await? > 0;
         if added {
             crate::audit::made(&webhook.id);
-            audit::commit(tx).await?;
+            self.outbox.commit(tx).await?;
         }
         Ok(added)
     }
@@ -242,7 +242,7 @@ impl Store {
         if webhook.state == State::Disabled {
             tx.execute(DROP, &[(&webhook.id).into()]).await?;
         }
-        audit::commit(tx).await?;
+        self.outbox.commit(tx).await?;
         self.webhook(&webhook.id).await?.ok_or(StoreError::Changed)
     }
 
@@ -257,7 +257,7 @@ impl Store {
         tx.execute(FORGET_ALL, &[id.into()]).await?;
         let deleted = tx.execute(DELETE, &[id.into()]).await? > 0;
         if deleted {
-            audit::commit(tx).await?;
+            self.outbox.commit(tx).await?;
         }
         Ok(deleted)
     }
@@ -357,7 +357,7 @@ impl Store {
         let details = [("webhook_id", webhook), ("status", State::Disabled.word()), ("reason", why)];
         let details: Map<_, _> = details.into_iter().map(|(name, value)| (name.to_owned(), value.into())).collect();
         let act = Act::of_system("webhook.disable", format!("/api/webhooks/{webhook}"), details.clone());
-        audit::note(tx, &act).await?;
+        audit::note(tx, &act, self.outbox.moment()).await?;
         Ok(self.outbox.tell(tx, events::WEBHOOK_DISABLED, Word { details, ..Word::default() }).await?)
     }
 
