@@ -4,7 +4,6 @@
 //! `isolate` and `isolation` share letters, and not that a pump is a machine. It needs no file and gives the same
 //! numbers on every machine and in every version: they are stored.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::{Embedder, Error, Model, normalize};
@@ -37,17 +36,15 @@ impl Embedder for Hash {
 }
 
 fn embed(text: &str) -> Vec<f32> {
+    let mut terms = analyser::terms(text);
     // In order, so that sums of rounded numbers are the same every time.
-    let mut times: BTreeMap<String, u32> = BTreeMap::new();
-    for term in analyser::terms(text) {
-        *times.entry(term).or_default() += 1;
-    }
-    let mut sums = [0.0f64; DIMENSIONS];
-    for (term, times) in &times {
+    terms.sort_unstable();
+    let (mut pieces, mut sums) = (Pieces::default(), [0.0f64; DIMENSIONS]);
+    for same in terms.chunk_by(|a, b| a == b) {
         // A word that comes often says more, but not so many times more.
-        let weight = f64::from(*times).sqrt();
-        add(b'w', term, weight, &mut sums);
-        pieces(term, |piece| add(b'p', piece, weight * PIECE, &mut sums));
+        let weight = (same.len() as f64).sqrt();
+        add(b'w', &same[0], weight, &mut sums);
+        pieces.of(&same[0], |piece| add(b'p', piece, weight * PIECE, &mut sums));
     }
     let mut vector: Vec<f32> = sums.iter().map(|sum| *sum as f32).collect();
     normalize(&mut vector);
@@ -69,12 +66,22 @@ fn hash(kind: u8, feature: &str) -> u64 {
     hash ^ (hash >> 33)
 }
 
-/// Three and four characters of a word each, with its ends marked.
-fn pieces(term: &str, mut take: impl FnMut(&str)) {
-    let marked = format!("<{term}>");
-    let starts: Vec<usize> = marked.char_indices().map(|(at, _)| at).chain([marked.len()]).collect();
-    for length in [3, 4] {
-        starts.windows(length + 1).for_each(|window| take(&marked[window[0]..window[length]]));
+/// Three and four characters of a word each, with its ends marked. Keeps its room from word to word.
+#[derive(Default)]
+struct Pieces {
+    marked: String,
+    starts: Vec<usize>,
+}
+
+impl Pieces {
+    fn of(&mut self, term: &str, mut take: impl FnMut(&str)) {
+        self.marked.clear();
+        self.marked.extend(["<", term, ">"]);
+        self.starts.clear();
+        self.starts.extend(self.marked.char_indices().map(|(at, _)| at).chain([self.marked.len()]));
+        for length in [3, 4] {
+            self.starts.windows(length + 1).for_each(|window| take(&self.marked[window[0]..window[length]]));
+        }
     }
 }
 
