@@ -91,7 +91,7 @@ pub use crate::log::{LogFormat, init_log};
 pub use crate::page::{Cursors, Page};
 pub use crate::percent::encode as percent_encode;
 pub use crate::principal::{Principal, PrincipalKind};
-pub use crate::problem::{Problem, sentence};
+pub use crate::problem::{Problem, pointer_step, sentence};
 pub use crate::proxies::{Network, NoNetwork};
 pub use crate::quota::{Charge, Concurrency, Held, Quota};
 pub use crate::request::{Form, Head, Multipart, MultipartLimits, Part, Pieces, Request};

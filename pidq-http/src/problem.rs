@@ -35,6 +35,11 @@ pub fn sentence(text: &str) -> String {
     format!("{}{}{end}", first.to_uppercase(), letters.as_str())
 }
 
+/// A name as a step of a JSON pointer (RFC 6901), with its slash.
+pub fn pointer_step(name: &str) -> String {
+    format!("/{}", name.replace('~', "~0").replace('/', "~1"))
+}
+
 /// Where a problem happened, for the members that every problem has.
 pub(crate) struct Place<'a> {
     pub path: &'a str,

@@ -1,6 +1,6 @@
 //! JSON bodies as what they should be. Where one is not, 422 says at which place and why.
 
-use pidq_http::{Problem, Request};
+use pidq_http::{Problem, Request, pointer_step};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use serde_path_to_error::{Path, Segment};
@@ -28,9 +28,9 @@ pub(crate) fn part<T: DeserializeOwned>(place: &str, value: Value) -> Result<T, 
 /// Of what serde says, members that are unknown or missing are told by their own place.
 fn mistyped(place: &str, says: &str) -> Problem {
     let mut quoted = says.split('`').skip(1).step_by(2);
-    let below = |name: &str| match place.ends_with(&step(name)) {
+    let below = |name: &str| match place.ends_with(&pointer_step(name)) {
         true => place.to_owned(),
-        false => format!("{place}{}", step(name)),
+        false => format!("{place}{}", pointer_step(name)),
     };
     match quoted.next() {
         Some(name) if says.starts_with("unknown field") => {
@@ -47,13 +47,8 @@ fn mistyped(place: &str, says: &str) -> Problem {
 fn pointer(path: &Path) -> String {
     let steps = path.iter().map(|segment| match segment {
         Segment::Seq { index } => format!("/{index}"),
-        Segment::Map { key } => step(key),
+        Segment::Map { key } => pointer_step(key),
         Segment::Enum { .. } | Segment::Unknown => String::new(),
     });
     steps.collect()
-}
-
-/// A name as a step of a pointer.
-fn step(name: &str) -> String {
-    format!("/{}", name.replace('~', "~0").replace('/', "~1"))
 }

@@ -18,7 +18,7 @@ const DAYS: i64 = 30;
 /// `GET /api/usage`: the newest day first. A key sees the figures of its pipelines and classifications alone.
 pub(crate) async fn list(platform: &Arc<Platform>, request: Request) -> Result<Response, Problem> {
     let (key, query) = (keys::of(&request)?, request.query()?);
-    let to = query.one("to")?.map(|text| day("to", text)).transpose()?.unwrap_or_else(today);
+    let to = query.one("to")?.map(|text| day("to", text)).transpose()?.unwrap_or_else(|| Moment::now().day());
     let from = query.one("from")?.map(|text| day("from", text)).transpose()?.unwrap_or(to - DAYS + 1);
     let wanted = Span { from, to, pipeline: query.one("pipeline")?, classification: query.one("classification")? };
     let list = format!("usage/{wanted:?}");
@@ -57,17 +57,14 @@ fn is_seen(key: &ApiKey, figures: &Figures) -> bool {
 
 fn row(figures: &Figures) -> Value {
     let label = Some(&figures.classification).filter(|label| !label.is_empty());
+    let amount = figures.amount;
     json!({
         "day": date(figures.day), "pipeline_id": figures.pipeline_id, "classification": label,
-        "documents": figures.documents, "bytes": figures.bytes, "chunks": figures.chunks,
-        "queries": figures.queries, "failed_queries": figures.failed_queries,
-        "prompt_tokens": figures.tokens[0], "completion_tokens": figures.tokens[1],
-        "estimated": figures.estimated_tokens > 0, "estimated_tokens": figures.estimated_tokens,
+        "documents": amount.documents, "bytes": amount.bytes, "chunks": amount.chunks,
+        "queries": amount.queries, "failed_queries": amount.failed_queries,
+        "prompt_tokens": amount.tokens[0], "completion_tokens": amount.tokens[1],
+        "estimated": amount.estimated_tokens > 0, "estimated_tokens": amount.estimated_tokens,
     })
-}
-
-fn today() -> i64 {
-    Moment::now().seconds() / DAY
 }
 
 /// A day since 1970 as people write it.
@@ -77,7 +74,7 @@ fn date(day: i64) -> String {
 
 fn day(name: &'static str, text: &str) -> Result<i64, Problem> {
     let moment = Moment::from_rfc3339(&format!("{text}T00:00:00Z")).filter(|_| text.len() == 10);
-    moment.map(|moment| moment.seconds().div_euclid(DAY)).ok_or_else(|| {
+    moment.map(Moment::day).ok_or_else(|| {
         Problem::bad_request("invalid-parameter", format!("`{name}` is a day, `2027-01-31`.")).with("parameter", name)
     })
 }

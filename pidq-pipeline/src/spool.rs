@@ -140,8 +140,7 @@ impl Incoming {
             held.clear();
             Ok((held, written))
         };
-        let done = spawn_blocking(work).await.unwrap_or_else(|gone| Err(io::Error::other(gone)));
-        let (held, written) = done.map_err(|error| problem(&error))?;
+        let (held, written) = aside(work).await.map_err(|error| problem(&error))?;
         (self.held, self.written) = (held, Some(written));
         Ok(())
     }
@@ -190,8 +189,13 @@ impl Spooled {
             file.seek(SeekFrom::Start(from))?;
             file.read_exact(&mut piece).map(|()| piece)
         };
-        spawn_blocking(work).await.unwrap_or_else(|gone| Err(io::Error::other(gone)))
+        aside(work).await
     }
+}
+
+/// Work with a file, on a thread that may wait for the disk.
+async fn aside<T: Send + 'static>(work: impl FnOnce() -> io::Result<T> + Send + 'static) -> io::Result<T> {
+    spawn_blocking(work).await.unwrap_or_else(|gone| Err(io::Error::other(gone)))
 }
 
 /// What a file that cannot be written is for the caller.

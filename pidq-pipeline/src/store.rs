@@ -38,7 +38,7 @@ pub use pipelines::{Census, NewPipeline, Seen};
 pub use queries::{KeptQuery, NewQuery};
 pub use questions::Counted;
 pub use reindexes::{LATECOMERS, Reindex, Swap, Target};
-pub use usage::{Asked, CLIENT_GONE, Figures, Span, Told};
+pub use usage::{Amount, Asked, CLIENT_GONE, Figures, Span, Told};
 pub use webhooks::{Attempt, Delivery};
 
 const MIGRATIONS: &[Migration] = &[

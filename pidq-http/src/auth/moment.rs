@@ -17,6 +17,11 @@ impl Moment {
         self.0.div_euclid(1000)
     }
 
+    /// Days since 1970, in UTC.
+    pub fn day(self) -> i64 {
+        self.0.div_euclid(86_400_000)
+    }
+
     /// RFC 3339 in UTC, such as `2026-11-21T08:00:00.000Z`. Moments before 1970 are shown as its beginning.
     pub fn to_rfc3339(self) -> String {
         let milliseconds = u64::try_from(self.0).unwrap_or(0);

@@ -87,8 +87,7 @@ pub struct BadFilter {
 
 impl BadFilter {
     fn at(path: &[&str], detail: impl Into<String>) -> Self {
-        let step = |step: &&str| format!("/{}", step.replace('~', "~0").replace('/', "~1"));
-        BadFilter { pointer: path.iter().map(step).collect(), detail: detail.into() }
+        BadFilter { pointer: path.iter().map(|step| pidq_http::pointer_step(step)).collect(), detail: detail.into() }
     }
 }
 

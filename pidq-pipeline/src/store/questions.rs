@@ -3,7 +3,6 @@
 use pidq_http::auth::Moment;
 
 use super::{Result, Store};
-use crate::license::DAY;
 
 /// What is counted.
 const QUERIES: &str = "queries";
@@ -52,5 +51,5 @@ impl Store {
 
 /// Days begin at midnight in UTC, wherever a replica runs.
 fn today() -> i64 {
-    Moment::now().seconds() / DAY
+    Moment::now().day()
 }

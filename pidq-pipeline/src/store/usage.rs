@@ -60,20 +60,8 @@ pub struct Figures {
     pub pipeline_id: String,
     /// The label; empty for what was counted before labels were told apart.
     pub classification: String,
-    /// Contents that came: new documents, and other contents of old ones.
-    pub documents: i64,
-    /// Their bytes.
-    pub bytes: i64,
-    /// Chunks that were made of documents.
-    pub chunks: i64,
-    /// Questions that count for the licence.
-    pub queries: i64,
-    /// Questions that went wrong.
-    pub failed_queries: i64,
-    /// Of questions with their contexts, and of answers.
-    pub tokens: [i64; 2],
-    /// How many of these tokens were estimated.
-    pub estimated_tokens: i64,
+    /// How much there was.
+    pub amount: Amount,
 }
 
 impl Figures {
@@ -98,17 +86,22 @@ pub struct Span<'a> {
 
 /// What is counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Amount {
+pub struct Amount {
+    /// Contents that came: new documents, and other contents of old ones.
     pub documents: i64,
+    /// Their bytes.
     pub bytes: i64,
+    /// Chunks that were made of documents.
     pub chunks: i64,
+    /// Questions that count for the licence.
     pub queries: i64,
+    /// Questions that went wrong.
     pub failed_queries: i64,
+    /// Of questions with their contexts, and of answers.
     pub tokens: [i64; 2],
+    /// How many of these tokens were estimated.
     pub estimated_tokens: i64,
 }
-
-const DAY: i64 = 86_400_000;
 
 const ADD: &str = "insert into figures (day, pipeline_id, classification, documents, bytes, chunks, queries,
   failed_queries, prompt_tokens, completion_tokens, estimated_tokens)
@@ -134,7 +127,7 @@ pub(super) async fn count(
     amount: Amount,
 ) -> std::result::Result<(), DatabaseError> {
     let arguments = [
-        Moment::now().0.div_euclid(DAY).into(),
+        Moment::now().day().into(),
         pipeline.into(),
         label.into(),
         amount.documents.into(),
@@ -212,12 +205,14 @@ fn figures(row: Row) -> Figures {
         day: row.0,
         pipeline_id: row.1,
         classification: row.2,
-        documents: row.3,
-        bytes: row.4,
-        chunks: row.5,
-        queries: row.6,
-        failed_queries: row.7,
-        tokens: [row.8, row.9],
-        estimated_tokens: row.10,
+        amount: Amount {
+            documents: row.3,
+            bytes: row.4,
+            chunks: row.5,
+            queries: row.6,
+            failed_queries: row.7,
+            tokens: [row.8, row.9],
+            estimated_tokens: row.10,
+        },
     }
 }

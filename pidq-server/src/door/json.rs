@@ -102,9 +102,7 @@ impl Level<'_> {
     fn pointer(&self) -> String {
         match self {
             Level::Array(place) => format!("/{place}"),
-            Level::Object { at, .. } => {
-                format!("/{}", at.as_deref().unwrap_or_default().replace('~', "~0").replace('/', "~1"))
-            }
+            Level::Object { at, .. } => pidq_http::pointer_step(at.as_deref().unwrap_or_default()),
         }
     }
 }
