@@ -14,7 +14,7 @@ use std::sync::Arc;
 use sqlx::{Pool, Sqlite};
 
 pub use migrate::Migration;
-use presence::Server;
+pub use presence::Server;
 pub use statement::{Arg, Row, Rows, Transaction};
 
 /// An open database. Clones share its connections.

@@ -22,9 +22,9 @@ const AGAIN: Duration = Duration::from_millis(250);
 /// `cannot_connect_now`: it starts or ends just now.
 const NOT_NOW: &str = "57P03";
 
-/// A server with the connections to it.
-pub(super) struct Server {
-    pub pool: Pool<Postgres>,
+/// A server of PostgreSQL with the connections to it.
+pub struct Server {
+    pub(super) pool: Pool<Postgres>,
     options: PgConnectOptions,
     gone: watch::Sender<bool>,
     // Whoever looks ends with the server.
@@ -32,27 +32,34 @@ pub(super) struct Server {
 }
 
 impl Server {
+    /// A server with its pool, and how to reach it beside that.
     pub fn new(pool: Pool<Postgres>, options: PgConnectOptions) -> Server {
         Server { pool, options, gone: watch::Sender::new(false), looking: Mutex::default() }
     }
 
     /// A connection, as soon as one is free.
+    ///
+    /// # Errors
+    /// [`DatabaseError::Gone`] at once while nobody answers; else what the pool says.
     pub async fn connection(&self) -> Result<sqlx::pool::PoolConnection<Postgres>, DatabaseError> {
         self.unless_gone(self.pool.acquire()).await
     }
 
     /// A transaction, as soon as a connection is free.
+    ///
+    /// # Errors
+    /// As [`Server::connection`].
     pub async fn begin(&self) -> Result<Transaction<'static, Postgres>, DatabaseError> {
         self.unless_gone(self.pool.begin()).await
     }
 
     /// The same with another beginning.
-    pub async fn begin_with(&self, sql: &'static str) -> Result<Transaction<'static, Postgres>, DatabaseError> {
+    pub(super) async fn begin_with(&self, sql: &'static str) -> Result<Transaction<'static, Postgres>, DatabaseError> {
         self.unless_gone(self.pool.begin_with(sql)).await
     }
 
     /// What a statement gave. One that broke off has somebody look.
-    pub fn saw<T>(&self, outcome: Result<T, Error>) -> Result<T, DatabaseError> {
+    pub(super) fn saw<T>(&self, outcome: Result<T, Error>) -> Result<T, DatabaseError> {
         if matches!(outcome, Err(Error::Io(_) | Error::PoolTimedOut)) {
             self.look();
         }
@@ -83,6 +90,13 @@ impl Server {
         if looking.is_empty() {
             looking.spawn(look_until_there(self.options.clone(), self.gone.clone()));
         }
+    }
+}
+
+impl std::fmt::Debug for Server {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // The options have a password.
+        f.debug_struct("Server").field("pool", &self.pool).finish_non_exhaustive()
     }
 }
 

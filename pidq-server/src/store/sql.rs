@@ -10,8 +10,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use pidq_http::database::Server;
 use sqlx::migrate::{Migration, MigrationType, Migrator};
-use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions, PgRow};
+use sqlx::pool::PoolConnection;
+use sqlx::postgres::{PgConnectOptions, PgPoolOptions, PgRow};
 use sqlx::{Postgres, Row, SqlStr, Transaction};
 use tokio::sync::Semaphore;
 
@@ -91,7 +93,7 @@ const TAKES_WRITES: &str = "select current_setting('transaction_read_only') = 'o
 
 /// A store in a database.
 pub struct Sql {
-    pool: PgPool,
+    server: Server,
     options: Options,
     /// Writers wait for each other holding a connection: half of them stay for readers.
     writers: Semaphore,
@@ -106,9 +108,10 @@ impl Sql {
         let target = PgConnectOptions::from_str(url).map_err(failure)?;
         let target = target.application_name("pidq-server").options([("statement_timeout", "60s")]);
         let pool = PgPoolOptions::new().max_connections(connections.max(2)).acquire_timeout(Duration::from_secs(5));
-        let pool = pool.connect_with(target).await.map_err(failure)?;
-        migrations().run(&pool).await.map_err(|error| Error::StoreUnavailable(error.to_string()))?;
-        Ok(Sql { pool, options, writers: Semaphore::new((connections as usize / 2).max(1)) })
+        let pool = pool.connect_with(target.clone()).await.map_err(failure)?;
+        migrations().run(&pool).await.map_err(unavailable)?;
+        let writers = Semaphore::new((connections as usize / 2).max(1));
+        Ok(Sql { server: Server::new(pool, target), options, writers })
     }
 
     async fn put(&self, tenant: Tenant, job: JobId, draft: Draft, precondition: Precondition) -> Result<Committed> {
@@ -135,9 +138,13 @@ impl Sql {
     }
 
     async fn begin(&self) -> Result<Transaction<'static, Postgres>> {
-        let mut work = self.pool.begin().await.map_err(failure)?;
+        let mut work = self.server.begin().await.map_err(unavailable)?;
         sqlx::query(BE_DURABLE).execute(&mut *work).await.map_err(failure)?;
         Ok(work)
+    }
+
+    async fn connection(&self) -> Result<PoolConnection<Postgres>> {
+        self.server.connection().await.map_err(unavailable)
     }
 
     async fn add(&self, work: &mut Transaction<'_, Postgres>, tenant: &Tenant, packed: Packed) -> Result<Meta> {
@@ -179,7 +186,8 @@ impl Sql {
             Which::Version(version) => Some(version.as_number().map_or(0, column)),
         };
         let query = sqlx::query(statement).bind(tenant.as_str()).bind(job.as_str()).bind(number);
-        let row = query.fetch_optional(&self.pool).await.map_err(failure)?.ok_or(Error::GraphNotFound)?;
+        let row = query.fetch_optional(&mut *self.connection().await?).await.map_err(failure)?;
+        let row = row.ok_or(Error::GraphNotFound)?;
         let found: Option<i64> = row.try_get("version").map_err(failure)?;
         match (found, which) {
             (Some(_), _) => Ok(row),
@@ -200,7 +208,7 @@ impl Sql {
 
     async fn entries(&self, tenant: Tenant, job: JobId) -> Result<Vec<VersionEntry>> {
         let query = sqlx::query(VERSIONS).bind(tenant.as_str()).bind(job.as_str());
-        let rows = query.fetch_all(&self.pool).await.map_err(failure)?;
+        let rows = query.fetch_all(&mut *self.connection().await?).await.map_err(failure)?;
         let entry = |row: &PgRow| {
             let version = Version::number(number(row, "version")?);
             Ok(VersionEntry { version, created_on: Timestamp(number(row, "created_on")?) })
@@ -211,7 +219,7 @@ impl Sql {
 
     async fn page(&self, tenant: Tenant, prefix: String, after: String, limit: usize) -> Result<Vec<Arc<Meta>>> {
         let query = sqlx::query(LIST).bind(tenant.as_str()).bind(after).bind(prefix).bind(column(limit as u64));
-        let rows = query.fetch_all(&self.pool).await.map_err(failure)?;
+        let rows = query.fetch_all(&mut *self.connection().await?).await.map_err(failure)?;
         rows.iter().map(|row| meta(row).map(Arc::new)).collect()
     }
 
@@ -220,7 +228,7 @@ impl Sql {
         let mut last = (String::new(), String::new(), 0_i64);
         loop {
             let query = sqlx::query(PAGE_OF_ALL).bind(&last.0).bind(&last.1).bind(last.2).bind(PAGE);
-            let rows = query.fetch_all(&self.pool).await.map_err(failure)?;
+            let rows = query.fetch_all(&mut *self.connection().await?).await.map_err(failure)?;
             let Some(row) = rows.last() else { return Ok(verified) };
             last = (field(row, "tenant")?, field(row, "job")?, field(row, "version")?);
             verified.versions += rows.len() as u64;
@@ -231,7 +239,7 @@ impl Sql {
     }
 
     async fn takes_writes(&self) -> Result<bool> {
-        let row = sqlx::query(TAKES_WRITES).fetch_one(&self.pool).await.map_err(failure)?;
+        let row = sqlx::query(TAKES_WRITES).fetch_one(&mut *self.connection().await?).await.map_err(failure)?;
         field(&row, "takes_writes")
     }
 }
@@ -388,6 +396,10 @@ fn hash(row: &PgRow, name: &str) -> Result<[u8; 32]> {
 /// A number as the database has it. None of ours comes near the limit.
 fn column(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+fn unavailable(error: impl std::fmt::Display) -> Error {
+    Error::StoreUnavailable(error.to_string())
 }
 
 /// `disk_full`, `read_only_sql_transaction`; what has no code did not reach the database.

@@ -171,4 +171,11 @@ async fn an_absent_database_is_said(cluster: Cluster) {
     let found = store.head(&tenant("t"), &job("J-1"), &Which::Latest).await;
     assert_eq!(found.expect_err("gone").code(), "store-unavailable");
     assert!(matches!(store.state().await, State::Unavailable(_)));
+    // One who waits for a connection waits five seconds: so does nobody, once it is known.
+    let many = async {
+        for _ in 0..20 {
+            store.list(&tenant("t"), "", None, 1).await.expect_err("gone");
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(30), many).await.expect("told at once");
 }
