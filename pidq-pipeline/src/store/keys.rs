@@ -1,5 +1,7 @@
 //! API keys in the database: what they may do, and the fingerprints of their secrets.
 
+use std::collections::HashMap;
+
 use pidq_http::database::Transaction;
 
 use super::{Result, Store, structure, text};
@@ -16,6 +18,8 @@ macro_rules! columns {
 const INSERT: &str = concat!("insert into api_keys (", columns!(), ") values ($1, $2, $3, $4, $5, $6, $7)");
 const BY_ID: &str = concat!("select ", columns!(), " from api_keys where id = $1");
 const LIST: &str = concat!("select ", columns!(), " from api_keys where id > $1 order by id limit $2");
+const OF_ACTIVE_WEBHOOKS: &str =
+    concat!("select ", columns!(), " from api_keys where id in (select owner from webhooks where status = 'active')");
 const DELETE: &str = "delete from api_keys where id = $1";
 
 impl Store {
@@ -71,9 +75,10 @@ impl Store {
     }
 }
 
-/// The key of an id, as this transaction sees it.
-pub(super) async fn within(tx: &mut Transaction, id: &str) -> Result<Option<ApiKey>> {
-    Ok(tx.row::<Row>(BY_ID, &[id.into()]).await?.map(key).transpose()?.map(|(key, _)| key))
+/// The keys that webhooks belong to, by their ids, as this transaction sees them.
+pub(super) async fn of_active_webhooks(tx: &mut Transaction) -> Result<HashMap<String, ApiKey>> {
+    let keys = tx.rows::<Row>(OF_ACTIVE_WEBHOOKS, &[]).await?.into_iter().map(key);
+    keys.map(|key| key.map(|(key, _)| (key.id.clone(), key))).collect()
 }
 
 fn key(row: Row) -> Result<(ApiKey, String)> {

@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use pidq_http::auth::Moment;
-use pidq_http::database::Transaction;
+use pidq_http::database::{Kind, Transaction};
 use serde_json::Map;
 
 use super::outbox::{self, Word};
@@ -105,8 +105,19 @@ const FORGET_ALL: &str = "delete from deliveries where webhook_id = $1";
 const DELETE: &str = "delete from webhooks where id = $1";
 const DROP: &str = "update deliveries set state = 'dropped' where webhook_id = $1 and state = 'waiting'";
 
-const DELIVER: &str = "insert into deliveries (webhook_id, event_id, attempts, run_at, position)
-  values ($1, $2, 0, $3, $4) on conflict (webhook_id, event_id) do nothing";
+macro_rules! deliver {
+    ($rows:literal) => {
+        concat!(
+            "insert into deliveries (webhook_id, event_id, attempts, run_at, position) \
+             select value ->> 0, value ->> 1, 0, $2, cast(value ->> 2 as bigint) from ",
+            $rows,
+            " where true on conflict (webhook_id, event_id) do nothing"
+        )
+    };
+}
+/// All deliveries at once, as JSON: a list of webhook, event and place for each. Databases differ in how they read one.
+const DELIVER_SQLITE: &str = deliver!("json_each($1)");
+const DELIVER_POSTGRES: &str = deliver!("json_array_elements(cast($1 as json)) as rows (value)");
 
 const DUE: &str = "select id from webhooks where status = 'active' and held_until < $1 and rests_until <= $1
   and exists (select 1 from deliveries where webhook_id = webhooks.id and state = 'waiting' and run_at <= $1)
@@ -152,20 +163,25 @@ impl Store {
             return Ok(());
         }
         let (now, events) = (Moment::now(), outbox::behind(tx, behind, most).await?);
+        let owners = keys::of_active_webhooks(tx).await?;
+        let mut deliveries: Vec<(&str, &str, i64)> = Vec::new();
         for hook in &hooks {
-            let owner = match &hook.owner {
-                Some(id) => keys::within(tx, id).await?,
-                None => None,
-            };
+            let owner = hook.owner.as_ref().and_then(|id| owners.get(id).cloned());
             let Some(reader) = Reader::of(hook, owner, now) else {
                 self.end_orphan(tx, hook, now).await?;
                 continue;
             };
-            for event in events.iter().filter(|event| reader.sees(event).is_some_and(|seen| hook.wants(&seen))) {
-                let arguments = [(&hook.id).into(), (&event.id).into(), now.0.into(), event.position.into()];
-                tx.execute(DELIVER, &arguments).await?;
-            }
+            let wanted = events.iter().filter(|event| reader.sees(event).is_some_and(|seen| hook.wants(&seen)));
+            deliveries.extend(wanted.map(|event| (&*hook.id, &*event.id, event.position)));
         }
+        if deliveries.is_empty() {
+            return Ok(());
+        }
+        let deliver = match self.database.kind() {
+            Kind::Sqlite => DELIVER_SQLITE,
+            Kind::Postgres => DELIVER_POSTGRES,
+        };
+        tx.execute(deliver, &[(&text(&deliveries)?).into(), now.0.into()]).await?;
         Ok(())
     }
 

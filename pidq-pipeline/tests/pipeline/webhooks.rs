@@ -8,7 +8,7 @@ use std::time::Duration;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use pidq_http::auth::Moment;
-use pidq_http::database::Database;
+use pidq_http::database::{Database, Kind};
 use pidq_pipeline::webhooks;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -620,4 +620,46 @@ async fn a_webhook_that_is_not_right_is_refused() {
     assert_eq!(world.post(WEBHOOKS, &json!({"url": "http://127.0.0.1:9/"})).await.code(), "too-many-webhooks");
     let keyless = World::sqlite(&[]).await;
     assert_eq!(keyless.post(WEBHOOKS, &json!({"url": "http://127.0.0.1:9/"})).await.code(), "app-secret-missing");
+}
+
+/// PostgreSQL counts what is done to a table by statements.
+const COUNTING: [&str; 3] = [
+    "create table counted (statement bigint)",
+    "create function count_it() returns trigger language plpgsql as
+      $$ begin insert into counted values (1); return null; end $$",
+    "create trigger counting after insert on deliveries for each statement execute function count_it()",
+];
+
+#[tokio::test]
+async fn all_webhooks_are_told_of_all_events_by_one_statement() {
+    on_each_url(async |url| {
+        let world = World::at(url, &[APP]).await;
+        let database = Database::open(url).await.unwrap();
+        let is_counted = database.kind() == Kind::Postgres;
+        for sql in COUNTING.iter().filter(|_| is_counted) {
+            database.execute(sql, &[]).await.unwrap();
+        }
+        for types in [json!([]), json!(["pipeline.created"])].iter().cycle().take(20) {
+            let made = world.post(WEBHOOKS, &json!({"url": "http://127.0.0.1:9/hook", "types": types})).await;
+            assert_eq!(made.status, 201, "{}", made.json());
+        }
+        let id = world.pipeline().await;
+        for number in 0..5 {
+            let text = format!("document {number}");
+            assert_eq!(world.upload(&id, "a.txt", text.as_bytes(), &[MANUAL]).await.status, 202);
+        }
+        assert_eq!(world.state.store.place_events(500).await.unwrap(), 6);
+        let one = async |sql: &'static str| database.row::<(i64,)>(sql, &[]).await.unwrap().unwrap().0;
+        assert_eq!(one("select count(*) from deliveries").await, 10 * 6 + 10);
+        assert_eq!(
+            one("select count(*) from deliveries d join events e on e.id = d.event_id and e.position = d.position")
+                .await,
+            10 * 6 + 10
+        );
+        if is_counted {
+            assert_eq!(one("select count(*) from counted").await, 1);
+        }
+        assert_eq!(world.state.store.place_events(500).await.unwrap(), 0, "each event once");
+    })
+    .await;
 }
