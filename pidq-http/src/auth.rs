@@ -50,6 +50,7 @@ mod caller;
 mod clients;
 mod endpoint;
 mod grants;
+mod master;
 mod moment;
 mod oidc;
 mod password;
@@ -76,6 +77,7 @@ pub use endpoint::{
     protected_resource_metadata, revocation_endpoint, token_endpoint,
 };
 pub use grants::{DefaultAccess, Grant, Right, Rights};
+pub use master::Master;
 pub use moment::Moment;
 pub use oidc::{Algorithm, ClaimMap, Profile, Provider, ProviderSettings, TenantFrom, TokenFault};
 pub use password::{HashCost, check_password};

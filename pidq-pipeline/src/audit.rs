@@ -288,6 +288,7 @@ mod tests {
     /// The rows that are no reading by their method and change nothing.
     const READING: &[&str] = &[
         "/o/token/",
+        "/o/revoke_token/",
         "/api/pipelines/{pipeline_id}/preview",
         "/api/pipelines/{pipeline_id}/search",
         "/api/pipelines/{pipeline_id}/query",

@@ -18,6 +18,7 @@ pub(crate) async fn tidy(platform: Arc<Platform>) {
         if let Err(error) = once(&platform).await {
             tracing::warn!(%error, "what is over could not be removed");
         }
+        tokens(&platform).await;
         tokio::time::sleep(EVERY).await;
     }
 }
@@ -36,4 +37,12 @@ pub async fn once(platform: &Platform) -> Result<(), StoreError> {
         near.tidy().await?;
     }
     Ok(())
+}
+
+/// Throws tokens away that have expired.
+async fn tokens(platform: &Platform) {
+    let Some(accounts) = &platform.accounts else { return };
+    if let Err(error) = accounts.identities.sweep(Moment::now()).await {
+        tracing::warn!(%error, "tokens that have expired could not be thrown away");
+    }
 }

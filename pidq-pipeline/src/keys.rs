@@ -8,10 +8,11 @@ use pidq_http::{Principal, PrincipalKind, Problem, Request, Response, Secret, St
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::accounts::{SCOPES, expired};
 use crate::audit;
 use crate::bodies;
 use crate::labels;
-use crate::platform::{LONGEST_PAGE, PAGE, Platform, SCOPES, TENANT, expired};
+use crate::platform::{LONGEST_PAGE, PAGE, Platform, TENANT};
 use crate::problems::{stored, validation};
 use crate::store::Store;
 

@@ -40,6 +40,7 @@ pub mod splitter;
 pub mod store;
 pub mod webhooks;
 
+mod accounts;
 mod ask;
 mod bodies;
 mod catalogue;
@@ -64,6 +65,7 @@ mod tokens;
 mod uploads;
 mod usage;
 
+pub use accounts::Accounts;
 pub use opening::{OpenError, open, system_id};
 pub use platform::{Bell, Limits, Platform};
 pub use routes::ROUTES;

@@ -6,12 +6,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use pidq_http::auth::{GrantType, Identities, IdentityError, IdentityOptions, Moment, NewClient};
+use pidq_http::auth::{Identities, IdentityError, Master, Moment};
 use pidq_http::database::{Database, DatabaseError};
 use pidq_http::header::HeaderName;
 use pidq_http::{App, Cursors, Floor, Secret, SettingError, Settings, Work};
 use tokio::sync::Semaphore;
 
+use crate::accounts::{self, Accounts};
 use crate::audit;
 use crate::cache::{Cache, Redis};
 use crate::egress::{BackEnd, Guard, Policy};
@@ -28,7 +29,7 @@ use crate::messages::Messages;
 use crate::meters::{self, Meters};
 use crate::models::{Models, Service};
 use crate::near::Near;
-use crate::platform::{Bell, Limits, Platform, TENANT, authenticate, ready};
+use crate::platform::{Bell, Limits, Platform, TENANT, ready};
 use crate::prompt::Marking;
 use crate::rates::{self, Rates};
 use crate::rerank::Reranker;
@@ -116,7 +117,7 @@ pub(crate) const READER: &[&str] = &["pipeline", "read-document"];
 /// What cannot be opened, and why. Secrets are not in it.
 pub async fn open(settings: &Settings) -> Result<App<Platform>, OpenError> {
     let database = database(settings).await?;
-    let identities = master(settings, &database).await?;
+    let accounts = of_accounts(settings, &database).await?;
     let near = Near::open(&database, settings.parsed("PIDQ_HNSW_FROM")?).await;
     let store = Store::open(database).await?.with_outbox(Outbox::new(settings.on("PIDQ_EVENTS_INCLUDE_NAMES")?));
     let installation = store.installation().await?;
@@ -130,7 +131,7 @@ pub async fn open(settings: &Settings) -> Result<App<Platform>, OpenError> {
         cache: cache(settings, redis.clone(), &installation)?,
         redis,
         meters: Meters::default(),
-        identities,
+        accounts,
         store,
         cursors: cursors(settings)?,
         sealer: sealer(settings)?,
@@ -161,7 +162,7 @@ pub async fn open(settings: &Settings) -> Result<App<Platform>, OpenError> {
     };
     licensing::look(&platform).await?;
     let mut app = App::new("pidq-pipeline", env!("CARGO_PKG_VERSION"), platform, ROUTES);
-    app.authenticate = authenticate;
+    app.authenticate = accounts::authenticate;
     app.around = idempotency::around;
     app.refused = audit::note_refusal;
     app.ready = ready;
@@ -232,8 +233,8 @@ fn cache(settings: &Settings, redis: Option<Arc<Redis>>, installation: &str) -> 
     })
 }
 
-/// The master key with its tokens; none on loopback, where nobody said one.
-async fn master(settings: &Settings, database: &Database) -> Result<Option<Identities>, OpenError> {
+/// The accounts, with the master key; none on loopback, where nobody said one.
+async fn of_accounts(settings: &Settings, database: &Database) -> Result<Option<Accounts>, OpenError> {
     let Some(key) = settings.optional("PIDQ_APP_MASTER_KEY")? else {
         let listens: Vec<SocketAddr> = settings.list("PIDQ_LISTEN")?;
         return match listens.iter().find(|address| !address.ip().is_loopback()) {
@@ -255,17 +256,13 @@ async fn master(settings: &Settings, database: &Database) -> Result<Option<Ident
             .wrong("PIDQ_APP_MASTER_SECRET", "it needs 32 characters or more that nobody guesses")
             .into());
     };
-    let identities = Identities::open(database.clone(), IdentityOptions::at("http://pidq-pipeline")).await?;
-    let client = NewClient {
-        id: Some(key),
-        title: "The master key",
-        tenant: Some(TENANT),
-        secret: Some(secret.expose()),
-        grant_types: &[GrantType::ClientCredentials],
-        scopes: &["read", "write"],
-    };
-    identities.ensure_client(client, Moment::now()).await?;
-    Ok(Some(identities))
+    let options = Floor(settings).identities("http://pidq-pipeline")?;
+    if options.password_grant {
+        tracing::info!("passwords are taken for tokens, which RFC 9700 advises against: PIDQ_PASSWORD_GRANT=off");
+    }
+    let identities = Identities::open(database.clone(), options).await?;
+    identities.ensure_master(Master { key, secret: &secret, tenant: TENANT }, Moment::now()).await?;
+    Ok(Some(Accounts { identities, master: key.to_owned() }))
 }
 
 /// Whether a secret is one, and not the word that stands in an example.

@@ -1,20 +1,18 @@
-//! The state of the platform: where everything is kept, and who may see it.
+//! The state of the platform: where everything is kept, and what there may be of it.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use pidq_http::auth::{AuthError, Identities};
-use pidq_http::header::WWW_AUTHENTICATE;
-use pidq_http::{Cursors, Fut, Head, Principal, PrincipalKind, Problem, Standing, StatusCode, Work, oauth};
+use pidq_http::{Cursors, Fut, Standing, Work};
 use tokio::sync::{Notify, Semaphore};
 use tokio::task::JoinSet;
 
+use crate::accounts::Accounts;
 use crate::cache::{Cache, Redis};
 use crate::events::Feed;
 use crate::extract::{self, Isolation};
 use crate::health::Health;
 use crate::indexes::Indexes;
-use crate::keys::{self, ApiKey};
 use crate::licensing::Licensing;
 use crate::llm::Client;
 use crate::messages::{Messages, Signal, Subscription};
@@ -33,8 +31,8 @@ use crate::webhooks;
 pub struct Platform {
     /// What survives.
     pub store: Store,
-    /// The master key and its tokens. Without them everybody may do everything: for a laptop.
-    pub identities: Option<Identities>,
+    /// The master key, users and their tokens. Without them everybody may do everything: for a laptop.
+    pub accounts: Option<Accounts>,
     /// The places in lists that were handed out.
     pub cursors: Cursors,
     /// What may be sent.
@@ -160,47 +158,6 @@ pub struct Limits {
 pub(crate) const PAGE: usize = 50;
 pub(crate) const LONGEST_PAGE: usize = 200;
 
-/// All scopes of the platform.
-pub const SCOPES: &[&str] =
-    &["pipelines:read", "pipelines:write", "documents:read", "documents:write", "query", "admin"];
-
-/// Who sends a request: the hook of the floor below.
-pub(crate) fn authenticate<'a>(
-    platform: &'a Arc<Platform>,
-    head: &'a Head,
-) -> Fut<'a, Result<Arc<Principal>, Problem>> {
-    Box::pin(async move {
-        let Some(identities) = &platform.identities else { return Ok(root(PrincipalKind::Anyone, "anyone").into()) };
-        if is_of_keys(head.uri.path()) && head.authorization("Basic")?.is_some() {
-            let client = oauth::basic(identities, head).await?.ok_or_else(not_the_master)?;
-            return Ok(root(PrincipalKind::Client, &format!("client:{client}")).into());
-        }
-        match head.bearer()?.and_then(keys::parts) {
-            Some((id, secret)) => keys::authenticate(&platform.store, id, secret).await.map(Arc::new),
-            None => match oauth::sender(identities, head).await {
-                Ok(sender) => Ok(root(PrincipalKind::Client, &sender.id).into()),
-                Err(AuthError::Expired) => Err(expired("The access token has expired.")),
-                Err(error) => Err(oauth::refusal(error)),
-            },
-        }
-    })
-}
-
-/// Whether a path is of the API keys: the first ones are made with the master key itself.
-fn is_of_keys(path: &str) -> bool {
-    path.strip_prefix("/api/keys").is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-}
-
-/// 401 for what was good once: its owner gets another.
-pub(crate) fn expired(detail: &'static str) -> Problem {
-    let challenge = format!("Bearer realm=\"pidq\", error=\"invalid_token\", error_description=\"{detail}\"");
-    Problem::new(StatusCode::UNAUTHORIZED, "token-expired").detail(detail).header(WWW_AUTHENTICATE, challenge)
-}
-
-fn not_the_master() -> Problem {
-    Problem::invalid_token("The master key or its secret is wrong.").header(WWW_AUTHENTICATE, "Basic realm=\"pidq\"")
-}
-
 /// Whether the database can be reached, and which servers cannot: the hook of the floor below.
 pub(crate) fn ready(platform: &Arc<Platform>) -> Fut<'_, Standing> {
     Box::pin(async move {
@@ -208,13 +165,6 @@ pub(crate) fn ready(platform: &Arc<Platform>) -> Fut<'_, Standing> {
         let missing = platform.servers().iter().filter(|server| !server.is_up()).map(Health::name).collect();
         if reachable { Ok(missing) } else { Err("the database does not answer".into()) }
     })
-}
-
-/// Somebody who may do everything.
-fn root(kind: PrincipalKind, id: &str) -> Principal {
-    let mut principal = Principal::new(kind, TENANT, id);
-    principal.scopes = SCOPES.iter().map(|&scope| scope.to_owned()).collect();
-    principal.with_known(ApiKey::root())
 }
 
 /// The platform has one tenant: what somebody may see is said by keys.

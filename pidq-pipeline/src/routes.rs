@@ -19,11 +19,21 @@ pub const ROUTES: &[Route<Platform>] = &[
         method: Method::POST,
         path: "/o/token/",
         access: Access::Client,
-        summary: "Gives the holder of the master key a token.",
+        summary: "Gives a token for the master key, for a user's password or for a refresh token.",
         parameters: &[],
         body: Some(oauth::FORM),
-        replies: &[reply(200, OBJECT, "The token.")],
+        replies: &[reply(200, TOKEN, "The token.")],
         handler: |platform, request| Box::pin(tokens::issue(platform, request)),
+    },
+    Route {
+        method: Method::POST,
+        path: "/o/revoke_token/",
+        access: Access::Client,
+        summary: "Ends a login with all its tokens, RFC 7009.",
+        parameters: &[],
+        body: Some(oauth::FORM),
+        replies: &[reply(200, OBJECT, "Whether there was such a token or not.")],
+        handler: |platform, request| Box::pin(tokens::revoke(platform, request)),
     },
     Route {
         method: Method::POST,
@@ -648,6 +658,7 @@ const DELIVERY_STATE: Parameter = parameter(
     "Only deliveries of this state.",
 );
 
+const TOKEN: &str = r#"{"type":"object","required":["access_token","token_type","expires_in","scope"],"properties":{"access_token":{"type":"string"},"token_type":{"type":"string"},"expires_in":{"type":"integer"},"refresh_token":{"type":"string"},"scope":{"type":"string"}}}"#;
 const OBJECT: &str = r#"{"type":"object"}"#;
 /// One of the events of a stream, as those who read it have it.
 const EVENT: &str = r#"{"type":"object","required":["event","data"],"properties":{"id":{"type":"string"},"event":{"type":"string"},"data":{"type":"string"}}}"#;

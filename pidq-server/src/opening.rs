@@ -188,17 +188,11 @@ fn introduce(made: &Made) {
 
 fn identity_options(settings: &Settings) -> Result<IdentityOptions, SettingError> {
     Ok(IdentityOptions {
-        password_grant: settings.on("PIDQ_PASSWORD_GRANT")?,
-        access_life: settings.duration("PIDQ_ACCESS_LIFE")?,
-        refresh_idle: settings.duration("PIDQ_REFRESH_IDLE")?,
-        login_life: settings.duration("PIDQ_LOGIN_LIFE")?,
-        refresh_grace: settings.duration("PIDQ_REFRESH_GRACE")?,
-        token_cache: settings.duration("PIDQ_TOKEN_CACHE")?,
         default_access: match settings.text("PIDQ_DEFAULT_ACCESS")? {
             "none" => DefaultAccess::Nothing,
             _ => DefaultAccess::TenantReads,
         },
-        ..IdentityOptions::at(&base_url(settings)?)
+        ..Floor(settings).identities(&base_url(settings)?)?
     })
 }
 

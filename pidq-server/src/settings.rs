@@ -18,12 +18,6 @@ pub const SETTINGS: &[Setting] = settings![
     "PIDQ_ADMIN_PASSWORD", "config.auth.adminPassword", Kind::Text, None, true, "The password of the first account; without it one is made up and shown once.";
     "PIDQ_CLIENT_ID", "config.auth.clientId", Kind::Text, Some("pidq"), false, "The id of the first client.";
     "PIDQ_CLIENT_SECRET", "config.auth.clientSecret", Kind::Text, None, true, "The secret of the first client; without it one is made up and shown once.";
-    "PIDQ_PASSWORD_GRANT", "config.auth.passwordGrant", Kind::Switch, Some("on"), false, "Whether passwords are taken for tokens; RFC 9700 advises against it.";
-    "PIDQ_ACCESS_LIFE", "config.auth.accessLife", Kind::Duration, Some("1h"), false, "How long an access token lives.";
-    "PIDQ_REFRESH_IDLE", "config.auth.refreshIdle", Kind::Duration, Some("14d"), false, "How long a refresh token lives that nobody uses.";
-    "PIDQ_LOGIN_LIFE", "config.auth.loginLife", Kind::Duration, Some("30d"), false, "How long a login lives, however often it is refreshed.";
-    "PIDQ_REFRESH_GRACE", "config.auth.refreshGrace", Kind::Duration, Some("10s"), false, "How long a refresh may be repeated because its answer was lost.";
-    "PIDQ_TOKEN_CACHE", "config.auth.tokenCache", Kind::Duration, Some("1s"), false, "How long a token that was found good is believed; what another process takes back counts after that. 0s asks the database for every request.";
     "PIDQ_DEFAULT_ACCESS", "config.auth.defaultAccess", Kind::OneOf(&["read", "none"]), Some("read"), false, "What those of a tenant may do to its graphs without a grant.";
     "PIDQ_SSO_ISSUER", "config.sso.issuer", Kind::Text, None, false, "The company's provider, as its tokens spell it.";
     "PIDQ_SSO_AUDIENCE", "config.sso.audience", Kind::List, None, false, "What its tokens name this service by.";

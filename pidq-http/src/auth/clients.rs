@@ -71,6 +71,13 @@ pub struct Client {
     pub is_disabled: bool,
 }
 
+impl Client {
+    /// Ways to a token as they are stored.
+    pub(super) fn words(grants: &[GrantType]) -> String {
+        grants.iter().map(|grant| grant.name()).collect::<Vec<_>>().join(" ")
+    }
+}
+
 const INSERT: &str = "insert into clients (id, title, tenant, secret, grant_types, scopes, created_at)
   values ($1, $2, $3, $4, $5, $6, $7)";
 const LIST: &str = "select id, title, tenant, secret, grant_types, scopes, disabled_at from clients order by id";
@@ -79,6 +86,7 @@ const BY_ID: &str = "select id, title, tenant, secret, grant_types, scopes, disa
 const SECRET_OF: &str = "select coalesce((select secret from clients where id = $1), $2)";
 const COUNT: &str = "select count(*) from clients";
 const SET_SECRET: &str = "update clients set secret = $2 where id = $1";
+const SET_SAID: &str = "update clients set secret = $2, grant_types = $3 where id = $1";
 const SET_DISABLED: &str = "update clients set disabled_at = $2 where id = $1";
 const DELETE: &str = "delete from clients where id = $1";
 
@@ -94,8 +102,8 @@ impl Identities {
     pub async fn create_client(&self, new: NewClient<'_>, now: Moment) -> Result<(Client, Secret), IdentityError> {
         let client = checked(&new)?;
         let secret = secret_of(&new)?;
-        let grants: Vec<&str> = client.grant_types.iter().map(|grant| grant.name()).collect();
-        let (hash, grants, scopes) = (secret.fingerprint(), grants.join(" "), client.scopes.join(" "));
+        let (hash, grants) = (secret.fingerprint(), Client::words(&client.grant_types));
+        let scopes = client.scopes.join(" ");
         let args = [
             (&client.id).into(),
             (&client.title).into(),
@@ -110,12 +118,13 @@ impl Identities {
         Ok((client, secret))
     }
 
-    /// Makes a client, or gives the one of its id the secret: for a client that the settings name. Its tokens stay.
-    pub async fn ensure_client(&self, new: NewClient<'_>, now: Moment) -> Result<(), IdentityError> {
+    /// Makes a client, or gives the one of its id the secret and the ways to a token: for a client that the settings
+    /// name. Its tokens stay.
+    pub(super) async fn ensure_client(&self, new: NewClient<'_>, now: Moment) -> Result<(), IdentityError> {
         match self.create_client(new.clone(), now).await {
             Err(IdentityError::Exists(id)) => {
-                let fingerprint = secret_of(&new)?.fingerprint();
-                self.database.execute(SET_SECRET, &[(&id).into(), (&fingerprint).into()]).await?;
+                let (hash, grants) = (secret_of(&new)?.fingerprint(), Client::words(new.grant_types));
+                self.database.execute(SET_SAID, &[(&id).into(), (&hash).into(), (&grants).into()]).await?;
                 Ok(())
             }
             made => made.map(drop),

@@ -7,6 +7,7 @@ use std::time::Duration;
 use tracing_subscriber::filter::LevelFilter;
 
 use super::{Kind, Setting, SettingError, Settings};
+use crate::auth::IdentityOptions;
 use crate::limits::Limits;
 use crate::log::{LogFormat, init_log};
 use crate::proxies::Network;
@@ -33,6 +34,12 @@ pub const COMMON: &[Setting] = settings![
     "PIDQ_LOG_FORMAT", "config.log.format", Kind::OneOf(&["json", "text"]), Some("json"), false, "How log lines look.";
     "PIDQ_SHOW_VERSION", "config.showVersion", Kind::Switch, Some("on"), false, "Whether strangers are told the version.";
     "PIDQ_RATE", "config.limits.rate", Kind::Number, Some("600"), false, "Requests a minute for a principal, or for a network where there is none; 0 turns it off.";
+    "PIDQ_PASSWORD_GRANT", "config.auth.passwordGrant", Kind::Switch, Some("on"), false, "Whether passwords are taken for tokens; RFC 9700 advises against it.";
+    "PIDQ_ACCESS_LIFE", "config.auth.accessLife", Kind::Duration, Some("1h"), false, "How long an access token lives.";
+    "PIDQ_REFRESH_IDLE", "config.auth.refreshIdle", Kind::Duration, Some("14d"), false, "How long a refresh token lives that nobody uses.";
+    "PIDQ_LOGIN_LIFE", "config.auth.loginLife", Kind::Duration, Some("30d"), false, "How long a login lives, however often it is refreshed.";
+    "PIDQ_REFRESH_GRACE", "config.auth.refreshGrace", Kind::Duration, Some("10s"), false, "How long a refresh may be repeated because its answer was lost.";
+    "PIDQ_TOKEN_CACHE", "config.auth.tokenCache", Kind::Duration, Some("1s"), false, "How long a token that was found good is believed; what another process takes back counts after that. 0s asks the database for every request.";
     "PIDQ_MAX_CONNECTIONS", "config.limits.connections", Kind::Number, Some("10000"), false, "Connections that are open at once.";
     "PIDQ_MAX_REQUESTS", "config.limits.requests", Kind::Number, Some("512"), false, "Requests that are worked on at once.";
     "PIDQ_MAX_REQUESTS_PER_PRINCIPAL", "config.limits.requestsPerPrincipal", Kind::Number, Some("64"), false, "Requests that a principal may have open at once.";
@@ -92,6 +99,20 @@ impl Floor<'_> {
             app.version = None;
         }
         Ok(())
+    }
+
+    /// How accounts give tokens, for a service that clients see at this address.
+    pub fn identities(&self, base_url: &str) -> Result<IdentityOptions, SettingError> {
+        let settings = self.0;
+        Ok(IdentityOptions {
+            password_grant: settings.on("PIDQ_PASSWORD_GRANT")?,
+            access_life: settings.duration("PIDQ_ACCESS_LIFE")?,
+            refresh_idle: settings.duration("PIDQ_REFRESH_IDLE")?,
+            login_life: settings.duration("PIDQ_LOGIN_LIFE")?,
+            refresh_grace: settings.duration("PIDQ_REFRESH_GRACE")?,
+            token_cache: settings.duration("PIDQ_TOKEN_CACHE")?,
+            ..IdentityOptions::at(base_url)
+        })
     }
 
     /// Without proxies that are trusted nobody would be asked, and whoever sent a header would be refused.
@@ -162,6 +183,9 @@ mod tests {
     fn every_default_is_a_value_and_is_what_the_code_has() {
         let limits = Floor(&settings(&[])).limits().expect("defaults are good");
         assert_eq!(format!("{limits:?}"), format!("{:?}", Limits::default()));
+        let (url, settings) = ("https://pidq.example", settings(&[]));
+        let identities = Floor(&settings).identities(url).expect("defaults are good");
+        assert_eq!(format!("{identities:?}"), format!("{:?}", IdentityOptions::at(url)));
     }
 
     #[test]

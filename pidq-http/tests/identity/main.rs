@@ -9,6 +9,7 @@ mod database;
 mod databases;
 mod grants;
 mod logins;
+mod master;
 mod metadata;
 mod oidc;
 mod provider;

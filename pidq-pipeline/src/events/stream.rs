@@ -8,8 +8,9 @@ use tokio::sync::{OwnedSemaphorePermit, watch};
 use tokio::time::Instant;
 
 use super::{Event, KINDS, Kind, find, keeper};
+use crate::accounts::authenticate;
 use crate::keys::ApiKey;
-use crate::platform::{Platform, authenticate};
+use crate::platform::Platform;
 use crate::problems::stored;
 
 /// How long somebody who was recognised counts as such.
