@@ -239,7 +239,7 @@ async fn handle<S: Send + Sync + 'static>(
         route: found.route.path,
         params: found.params,
         principal,
-        accepts: found.route.body,
+        accepts: found.route.body.map(|body| body.within(&site.limits)),
         body: Reader::new(source, site.limits),
         facts: site.facts.clone(),
     };

@@ -25,6 +25,8 @@ pub struct Limits {
     pub body_idle: Duration,
     /// How long a body may take in all. Larger limits on bytes extend it.
     pub body_time: Duration,
+    /// The most bytes of a JSON body, where the row of the endpoint has no smaller figure.
+    pub json_body: u64,
     /// How long a reader may take no byte of its answer.
     pub write_stall: Duration,
     /// How many TLS handshakes run at once.
@@ -59,6 +61,7 @@ impl Default for Limits {
             body_rate: 1024,
             body_idle: Duration::from_secs(30),
             body_time: Duration::from_secs(60),
+            json_body: u64::MAX,
             write_stall: Duration::from_secs(30),
             handshakes: 256,
             handshake_time: Duration::from_secs(10),

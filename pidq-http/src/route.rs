@@ -11,6 +11,7 @@ use hyper::header::ALLOW;
 
 pub use manual::{endpoints, index};
 
+use crate::limits::Limits;
 use crate::metrics::{Figures, Metrics};
 use crate::percent;
 use crate::problem::Problem;
@@ -110,6 +111,14 @@ pub struct Accepts {
     pub limit: u64,
     /// Its JSON Schema, as text.
     pub schema: &'static str,
+}
+
+impl Accepts {
+    /// The same, with no more JSON than a server takes.
+    pub(crate) fn within(self, limits: &Limits) -> Accepts {
+        let is_json = self.media.iter().all(|media| *media == "application/json" || media.ends_with("+json"));
+        Accepts { limit: if is_json { self.limit.min(limits.json_body) } else { self.limit }, ..self }
+    }
 }
 
 /// An answer that an endpoint gives, for the documentation.

@@ -108,7 +108,7 @@ pub(crate) async fn ask(platform: &Arc<Platform>, mut request: Request) -> Resul
     let of_search = body.iter().filter(|(member, _)| questions::MEMBERS.contains(&member.as_str()));
     let of_search = of_search.map(|(member, value)| (member.clone(), value.clone())).collect();
     let mut asked: Asked = bodies::read(body)?;
-    let wanted = questions::understood(&pipeline, of_search)?;
+    let wanted = questions::understood(&pipeline, of_search, platform.limits.question)?;
     must(&key, &pipeline, &wanted.classification, Verb::Query)?;
     check(&asked)?;
     let policy = Policy::of(&pipeline, &wanted.classification)?;

@@ -24,7 +24,7 @@ use crate::store::{Change, Listed, SORTS, Sort, StoredChunk};
 pub(crate) use preview::preview;
 pub(crate) use replace::replace;
 pub(crate) use several::delete as delete_several;
-pub(crate) use upload::{METADATA, PARTS, create};
+pub(crate) use upload::{PARTS, create};
 
 /// `GET /api/pipelines/{pipeline_id}/documents`.
 pub(crate) async fn list(platform: &Arc<Platform>, request: Request) -> Result<Response, Problem> {
@@ -183,7 +183,8 @@ pub(crate) async fn change(platform: &Arc<Platform>, mut request: Request) -> Re
         must(&key, &pipeline, label, Verb::Write)?;
     }
     let filename = text("filename")?.map(renamed).transpose()?;
-    let metadata = patch.get("metadata").map(|patch| merged(&document.metadata, patch)).transpose()?;
+    let most = platform.limits.metadata;
+    let metadata = patch.get("metadata").map(|patch| merged(&document.metadata, patch, most)).transpose()?;
     let change =
         Change { classification: label.as_deref(), filename: filename.as_deref(), metadata: metadata.as_ref() };
     audit::changed(&patch);
@@ -203,15 +204,15 @@ fn renamed(given: &str) -> Result<String, Problem> {
     }
 }
 
-/// Metadata with a merge patch; null takes all of them away.
-fn merged(now: &Map<String, Value>, patch: &Value) -> Result<Map<String, Value>, Problem> {
+/// Metadata with a merge patch, of so many bytes at most; null takes all of them away.
+fn merged(now: &Map<String, Value>, patch: &Value, most: usize) -> Result<Map<String, Value>, Problem> {
     if patch.is_null() {
         return Ok(Map::new());
     }
     let mut merged = Value::Object(now.clone());
     pipelines::merge(&mut merged, patch);
     match merged {
-        Value::Object(members) => upload::small(members),
+        Value::Object(members) => upload::small(members, most),
         _ => Err(validation("/metadata", "Metadata are an object.")),
     }
 }

@@ -19,7 +19,6 @@ use crate::outages;
 use crate::platform::Platform;
 use crate::records::{Failure, Progress, Status};
 use crate::store::{Job, JobKind, StoreError};
-pub(crate) use reader::MOST_CHUNKS;
 use stages::{Fault, Reading};
 
 /// How often an idle worker looks, if nobody rings.

@@ -6,8 +6,6 @@ use unicode_normalization::UnicodeNormalization;
 
 use crate::problems::validation;
 
-/// The most labels of a pipeline.
-pub(crate) const MOST: usize = 64;
 /// The longest label, in characters.
 const LONGEST: usize = 64;
 
@@ -16,10 +14,10 @@ pub(crate) fn normal(given: &str) -> String {
     given.trim().nfc().collect()
 }
 
-/// The labels of a pipeline, each of them once.
-pub(crate) fn read(given: &[String]) -> Result<Vec<String>, Problem> {
-    if !(1..=MOST).contains(&given.len()) {
-        return Err(validation("/classifications", &format!("There are 1 to {MOST} classifications.")));
+/// The labels of a pipeline, each of them once, and at most so many.
+pub(crate) fn read(given: &[String], most: usize) -> Result<Vec<String>, Problem> {
+    if !(1..=most).contains(&given.len()) {
+        return Err(validation("/classifications", &format!("There are 1 to {most} classifications.")));
     }
     let mut labels: Vec<String> = Vec::with_capacity(given.len());
     for (at, label) in given.iter().enumerate() {

@@ -5,17 +5,19 @@ use std::sync::Arc;
 use pidq_http::{Kind, Problem, Response, Setting, SettingError, Settings, settings};
 use serde_json::json;
 
-use crate::documents::{METADATA, PARTS};
+use crate::documents::PARTS;
 use crate::extract::{self, Isolation};
-use crate::ingest::MOST_CHUNKS;
-use crate::labels;
 use crate::platform::{LONGEST_PAGE, Platform};
-use crate::questions::LONGEST;
 use crate::routes::JSON_BODY;
 use crate::usage::Usage;
 
-/// How much may be read of a document.
+/// How much of everything there may be in a request, and how much may be read of a document.
 pub const SETTINGS: &[Setting] = settings![
+    "PIDQ_JSON_SIZE", "config.limits.json", Kind::Size, Some("1MiB"), false, "The largest JSON body; 64 MiB at most.";
+    "PIDQ_QUERY_CHARACTERS", "config.limits.queryCharacters", Kind::Number, Some("8000"), false, "The longest question.";
+    "PIDQ_METADATA_SIZE", "config.limits.metadata", Kind::Size, Some("16KiB"), false, "The largest metadata of a document, as JSON.";
+    "PIDQ_MAX_CLASSIFICATIONS", "config.limits.classifications", Kind::Number, Some("64"), false, "How many classifications a pipeline may have.";
+    "PIDQ_MAX_CHUNKS", "config.limits.chunks", Kind::Number, Some("200000"), false, "How many chunks a document may become.";
     "PIDQ_PARSE_TIME", "config.limits.parseTime", Kind::Duration, Some("120s"), false, "How long a document may be read, and how much time of a processor that may take.";
     "PIDQ_TEXT_CHARACTERS", "config.limits.textCharacters", Kind::Number, Some("50000000"), false, "The longest text of a document.";
     "PIDQ_ARCHIVE_SIZE", "config.limits.archiveSize", Kind::Size, Some("1GiB"), false, "What a document that is an archive may unpack to.";
@@ -47,14 +49,14 @@ pub(crate) async fn show(platform: &Arc<Platform>) -> Result<Response, Problem> 
     Response::json(&json!({
         "upload_bytes": platform.limits.upload,
         "documents_deleted_at_once": LONGEST_PAGE,
-        "json_bytes": JSON_BODY,
-        "query_characters": LONGEST,
+        "json_bytes": http.json_body.min(JSON_BODY),
+        "query_characters": platform.limits.question,
         "multipart": {"parts": PARTS.parts, "header_bytes": PARTS.headers},
         "pipelines": platform.limits.pipelines,
-        "classifications": labels::MOST,
-        "metadata_bytes": METADATA,
+        "classifications": platform.limits.labels,
+        "metadata_bytes": platform.limits.metadata,
         "text_characters": read.characters,
-        "chunks": MOST_CHUNKS,
+        "chunks": platform.limits.chunks,
         "archives": {"unpacked_bytes": read.unpacked, "ratio": read.ratio, "entries": read.entries},
         "parse_seconds": platform.isolation.time.as_secs(),
         "page": LONGEST_PAGE,

@@ -8,6 +8,7 @@ use crate::egress;
 use crate::embedding::MODELS;
 use crate::events::KINDS;
 use crate::extract::FORMATS;
+use crate::limits;
 use crate::models;
 use crate::rerank;
 use crate::routes::ROUTES;
@@ -25,7 +26,7 @@ pub fn pipeline() -> String {
         .replace("{models}", &embedding_models())
         .replace("{events}", &events())
         .replace("{formats}", &formats())
-        .replace("{settings}", settings(&[SETTINGS, egress::SETTINGS, models::SETTINGS, rerank::SETTINGS]).trim_end())
+        .replace("{settings}", settings(&[SETTINGS, limits::SETTINGS, egress::SETTINGS, models::SETTINGS, rerank::SETTINGS]).trim_end())
         .replace("{common}", settings(&[COMMON]).trim_end())
 }
 

@@ -138,10 +138,14 @@ pub async fn open(settings: &Settings) -> Result<App<Platform>, OpenError> {
         limits: Limits {
             upload: settings.size("PIDQ_UPLOAD_SIZE")?,
             pipelines: settings.parsed("PIDQ_MAX_PIPELINES")?,
+            labels: settings.parsed("PIDQ_MAX_CLASSIFICATIONS")?,
+            question: settings.parsed("PIDQ_QUERY_CHARACTERS")?,
+            metadata: usize::try_from(settings.size("PIDQ_METADATA_SIZE")?).unwrap_or(usize::MAX),
+            chunks: settings.parsed("PIDQ_MAX_CHUNKS")?,
             retention: settings.duration("PIDQ_QUERIES_KEPT")?,
             answer_streams: settings.parsed("PIDQ_ANSWER_STREAMS")?,
             event_streams: settings.parsed("PIDQ_EVENT_STREAMS")?,
-            http: Floor(settings).limits()?,
+            http: http(settings)?,
         },
         uploads: uploads(settings)?,
         previews: Semaphore::new(PREVIEWS),
@@ -172,6 +176,7 @@ pub async fn open(settings: &Settings) -> Result<App<Platform>, OpenError> {
     app.registry.register_collector(Box::new(Servers(app.state.servers())));
     app.headers = vec![(HeaderName::from_static("pidq-version"), VERSION)];
     Floor(settings).furnish(&mut app)?;
+    app.limits = app.state.limits.http;
     // What the floor would count in this process alone.
     app.quota = None;
     app.meter = rates::charge;
@@ -189,6 +194,11 @@ pub async fn system_id(
     let settings = Settings::read(TABLES, arguments, environment)?;
     let store = Store::open(database(&settings).await?).await?;
     Ok(system_id_of(&store.installation().await?))
+}
+
+/// The limits of the floor, with the size of a JSON body.
+fn http(settings: &Settings) -> Result<pidq_http::Limits, SettingError> {
+    Ok(pidq_http::Limits { json_body: settings.size("PIDQ_JSON_SIZE")?, ..Floor(settings).limits()? })
 }
 
 /// The database that the settings name.

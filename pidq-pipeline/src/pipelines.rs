@@ -13,7 +13,6 @@ use crate::bodies;
 use crate::catalogue;
 use crate::keys::{self, ApiKey, Verb};
 use crate::labels;
-use crate::models::Models;
 use crate::platform::{LONGEST_PAGE, PAGE, Platform};
 use crate::policies;
 use crate::problems::{refused, stored, unprocessable, validation};
@@ -39,7 +38,7 @@ pub(crate) async fn create(platform: &Arc<Platform>, mut request: Request) -> Re
     let body: Map<String, Value> = request.object().await?;
     let key = keys::of(&request)?;
     must_see_all(&key)?;
-    let new = new_pipeline(&platform.models, body).await?;
+    let new = new_pipeline(platform, body).await?;
     let allowance = platform.licensing.admit()?;
     let pipelines = platform.store.count_pipelines().await.map_err(stored)?;
     if let Some(limit) = allowance.pipelines {
@@ -55,17 +54,17 @@ pub(crate) async fn create(platform: &Arc<Platform>, mut request: Request) -> Re
     Ok(Response::json(&shown)?.created(format!("/api/pipelines/{}", pipeline.id)).etag(pipeline.etag()))
 }
 
-async fn new_pipeline(models: &Models, body: Map<String, Value>) -> Result<NewPipeline, Problem> {
+async fn new_pipeline(platform: &Platform, body: Map<String, Value>) -> Result<NewPipeline, Problem> {
     known_members(&body, MEMBERS)?;
     let (own, options) = body.into_iter().partition(|(member, _)| OWN.contains(&member.as_str()));
     let (wanted, mut options): (Wanted, Options) = (bodies::read(own)?, bodies::read(options)?);
     let (text_splitter, splitter_parameters) = text_splitter(&wanted.text_splitter)?;
-    let classifications = labels::read(&wanted.classifications)?;
+    let classifications = labels::read(&wanted.classifications, platform.limits.labels)?;
     options.policies = labels::named(options.policies);
     policies::check(&options, &classifications)?;
     Ok(NewPipeline {
         name: name(&wanted.name)?,
-        embedding_dimensions: catalogue::dimensions(models, &wanted.embedding_model).await? as i64,
+        embedding_dimensions: catalogue::dimensions(&platform.models, &wanted.embedding_model).await? as i64,
         embedding_model: wanted.embedding_model,
         text_splitter,
         splitter_parameters,
@@ -168,7 +167,7 @@ pub(crate) async fn change(platform: &Arc<Platform>, mut request: Request) -> Re
             "This key reaches some classifications only, and changes neither them nor their policies.",
         ));
     }
-    let changed = patched(&pipeline, &patch)?;
+    let changed = patched(&pipeline, &patch, platform.limits.labels)?;
     for label in pipeline.classifications.iter().filter(|label| !changed.classifications.contains(label)) {
         if platform.store.is_label_used(&pipeline.id, label).await.map_err(stored)? {
             let detail = format!("Documents have the classification {label:?}. Give them another one first.");
@@ -180,7 +179,8 @@ pub(crate) async fn change(platform: &Arc<Platform>, mut request: Request) -> Re
     Ok(Response::json(&show(platform, &changed, &key).await?)?.etag(changed.etag()))
 }
 
-fn patched(pipeline: &Pipeline, patch: &Map<String, Value>) -> Result<Pipeline, Problem> {
+/// A pipeline with a merge patch, and so many labels at most.
+fn patched(pipeline: &Pipeline, patch: &Map<String, Value>, most: usize) -> Result<Pipeline, Problem> {
     known_members(patch, MEMBERS)?;
     needs_no_other_index(pipeline, patch)?;
     let patched = Pipeline {
@@ -189,7 +189,7 @@ fn patched(pipeline: &Pipeline, patch: &Map<String, Value>) -> Result<Pipeline, 
             None => pipeline.name.clone(),
         },
         classifications: match patch.get("classifications") {
-            Some(given) => labels::read(&bodies::part::<Vec<String>>("/classifications", given.clone())?)?,
+            Some(given) => labels::read(&bodies::part::<Vec<String>>("/classifications", given.clone())?, most)?,
             None => pipeline.classifications.clone(),
         },
         options: patched_options(&pipeline.options, patch)?,

@@ -144,6 +144,14 @@ pub struct Limits {
     pub upload: u64,
     /// Pipelines.
     pub pipelines: u64,
+    /// Labels of a pipeline.
+    pub labels: usize,
+    /// Characters of a question.
+    pub question: usize,
+    /// Bytes of the metadata of a document.
+    pub metadata: usize,
+    /// Chunks of a document.
+    pub chunks: usize,
     /// How long answers are kept; nothing keeps none.
     pub retention: Duration,
     /// Answers that are sent as events at once.

@@ -27,8 +27,6 @@ use crate::rerank::{CANDIDATES, Reranker};
 use crate::search::{Chunk, Filter, Hit, Mode, Question, indexed};
 use remembered::Remembered;
 
-/// The longest question, in characters.
-pub(crate) const LONGEST: usize = 8000;
 /// How many chunks an index is asked for: no ranking goes deeper.
 const NEAREST: usize = 200;
 /// How many hits a question gets if nobody says.
@@ -63,26 +61,28 @@ pub(crate) async fn search(platform: &Arc<Platform>, mut request: Request) -> Re
     let (pipeline, key) = pipelines::of(platform, &request).await?;
     let body: Map<String, Value> = request.object().await?;
     known_members(&body, MEMBERS)?;
-    let wanted = understood(&pipeline, body)?;
+    let wanted = understood(&pipeline, body, platform.limits.question)?;
     must(&key, &pipeline, &wanted.classification, Verb::Query)?;
     let (query, classification) = (wanted.query.clone(), wanted.classification.clone());
     let found = find(platform, request.principal()?.key(), &pipeline, wanted).await?;
-    let results: Vec<_> = found.passages.iter().map(Passage::show).collect();
+    let contexts: Vec<_> = found.passages.iter().map(Passage::show).collect();
+    let [embed, search] = found.took.map(|time| time.as_millis() as u64);
     let response = Response::json(&json!({
-        "pipeline_id": pipeline.id, "classification": classification, "query": query, "results": results,
-        "warnings": found.warnings,
+        "pipeline_id": pipeline.id, "classification": classification, "query": query, "contexts": contexts,
+        "warnings": found.warnings, "timings_ms": {"embed": embed, "search": search, "total": embed + search},
     }))?;
     Ok(Policy::of(&pipeline, &classification)?.unkept(response))
 }
 
-/// The members of a body as a question, with what the pipeline says where the caller does not.
-pub(crate) fn understood(pipeline: &Pipeline, body: Map<String, Value>) -> Result<Wanted, Problem> {
+/// The members of a body as a question of so many characters at most, with what the pipeline says where the caller does
+/// not.
+pub(crate) fn understood(pipeline: &Pipeline, body: Map<String, Value>, longest: usize) -> Result<Wanted, Problem> {
     let asked: Asked = bodies::read(body)?;
     let retrieval = &pipeline.options.retrieval;
     let mode = asked.mode.as_deref().or(retrieval.mode.as_deref()).unwrap_or("hybrid");
     let top = asked.top_k.or(retrieval.top_k).unwrap_or(TOP);
-    if !(1..=LONGEST).contains(&asked.query.trim().chars().count()) {
-        return Err(validation("/query", &format!("A question has 1 to {LONGEST} characters.")));
+    if !(1..=longest).contains(&asked.query.trim().chars().count()) {
+        return Err(validation("/query", &format!("A question has 1 to {longest} characters.")));
     }
     if !(1..=50).contains(&top) {
         return Err(validation("/top_k", "`top_k` is from 1 to 50."));

@@ -8,8 +8,8 @@ use crate::{
     queries, questions, tokens, webhooks,
 };
 
-/// The most bytes of a JSON body.
-pub(crate) const JSON_BODY: u64 = 1 << 20;
+/// The most bytes of a JSON body that settings may allow.
+pub(crate) const JSON_BODY: u64 = 64 << 20;
 /// The most bytes of a form with a document. The handler counts again, with the limit of the settings.
 const FORM_BODY: u64 = 1 << 30;
 
@@ -244,7 +244,7 @@ pub const ROUTES: &[Route<Platform>] = &[
         summary: "The passages that say something about a question, best first.",
         parameters: &[],
         body: Some(json(SEARCH)),
-        replies: &[reply(200, OBJECT, "The passages.")],
+        replies: &[reply(200, FOUND, "The passages.")],
         handler: |platform, request| Box::pin(questions::search(platform, request)),
     },
     Route {
@@ -675,6 +675,7 @@ const KEY_WANTED: &str = r#"{"type":"object","required":["name","scopes"],"prope
 const LICENSE: &str = r#"{"type":"object","required":["license"],"properties":{"license":{"type":"string"}},"additionalProperties":false}"#;
 const SEARCH: &str = r#"{"type":"object","required":["query","classification"],"properties":{"query":{"type":"string","minLength":1,"maxLength":8000},"classification":{"type":"string"},"top_k":{"type":["integer","null"],"minimum":1,"maximum":50},"mode":{"type":["string","null"],"enum":["hybrid","dense","sparse",null]},"min_score":{"type":["number","null"]},"filter":{"type":["object","null"]}},"additionalProperties":false}"#;
 const QUERY: &str = r#"{"type":"object","required":["query","classification"],"oneOf":[{"required":["llm_endpoint"]},{"required":["llm_connection"]}],"properties":{"query":{"type":"string","minLength":1,"maxLength":8000},"classification":{"type":"string"},"llm_endpoint":{"type":"object","required":["api_key","model","base_url"],"properties":{"api_key":{"type":"string"},"model":{"type":"string","minLength":1,"maxLength":256},"base_url":{"type":"string"},"provider":{"type":["string","null"],"enum":["openai_compatible","openai",null]}},"additionalProperties":false},"llm_connection":{"type":"string"},"top_k":{"type":["integer","null"],"minimum":1,"maximum":50},"mode":{"type":["string","null"],"enum":["hybrid","dense","sparse",null]},"min_score":{"type":["number","null"]},"filter":{"type":["object","null"]},"history":{"type":"array","maxItems":20,"items":{"type":"object","required":["role","content"],"properties":{"role":{"enum":["user","assistant"]},"content":{"type":"string"}},"additionalProperties":false}},"instructions":{"type":["string","null"],"maxLength":2000},"temperature":{"type":["number","null"],"minimum":0,"maximum":2},"max_tokens":{"type":["integer","null"],"minimum":1,"maximum":4294967295},"stream":{"type":"boolean"},"include_contexts":{"type":"boolean"},"timeout_ms":{"type":["integer","null"],"minimum":1,"maximum":600000}},"additionalProperties":false}"#;
+const FOUND: &str = r#"{"type":"object","required":["pipeline_id","classification","query","contexts","warnings","timings_ms"],"properties":{"contexts":{"type":"array","items":{"type":"object"}}}}"#;
 const FEEDBACK: &str = r#"{"type":"object","required":["rating"],"properties":{"rating":{"type":"integer","enum":[1,-1]},"comment":{"type":["string","null"],"maxLength":2000}},"additionalProperties":false}"#;
 const CONNECTION_WANTED: &str = r#"{"type":"object","required":["name","api_key","model","base_url"],"properties":{"name":{"type":"string","minLength":1,"maxLength":128},"provider":{"type":["string","null"],"enum":["openai_compatible","openai",null]},"api_key":{"type":"string"},"model":{"type":"string","minLength":1,"maxLength":256},"base_url":{"type":"string"},"context_window":{"type":["integer","null"],"minimum":1024,"maximum":100000000},"extra_headers":{"type":"object","maxProperties":16,"additionalProperties":{"type":"string"}}},"additionalProperties":false}"#;
 const CONNECTION: &str = r#"{"type":"object","required":["id","name","provider","model","base_url","context_window","extra_headers","created_at","updated_at","revision"],"properties":{"extra_headers":{"type":"array","items":{"type":"string"}}}}"#;

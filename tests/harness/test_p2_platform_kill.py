@@ -219,5 +219,5 @@ def documents(session, base):
 
 def hits(session, base, number):
     asked = {"query": f"HV-{number:05d}", "classification": "manual", "mode": "sparse", "top_k": 1}
-    results = session.post(f"{base}/search", json=asked, timeout=120).json()["results"]
-    return [result["document_id"] for result in results]
+    contexts = session.post(f"{base}/search", json=asked, timeout=120).json()["contexts"]
+    return [context["document_id"] for context in contexts]

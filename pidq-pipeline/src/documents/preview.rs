@@ -14,7 +14,6 @@ use crate::pipelines::{self, known_members, text_splitter};
 use crate::platform::{LONGEST_PAGE, PAGE, Platform};
 use crate::problems::{unprocessable, validation};
 use crate::records::Pipeline;
-use crate::routes::JSON_BODY;
 
 /// How long a request waits for others to be done.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -37,7 +36,7 @@ pub(crate) async fn preview(platform: &Arc<Platform>, mut request: Request) -> R
     }
     let limit = limit(&request)?;
     let room = platform.uploads.admit(&request)?;
-    let wanted = read(&mut request, platform.limits.upload).await?;
+    let wanted = read(&mut request, platform.limits.upload, platform.limits.http.json_body).await?;
     let (splitter, parameters) = splitter(&pipeline, wanted.text_splitter.as_ref())?;
     let source = source(wanted)?;
     let model = platform.models.of_texts(&pipeline).await.map_err(|error| problem(reader::unembedded(&error)))?;
@@ -45,7 +44,8 @@ pub(crate) async fn preview(platform: &Arc<Platform>, mut request: Request) -> R
     let _turn = turn.ok().and_then(Result::ok).ok_or_else(busy)?;
     let extracted = reader::text(platform, &splitter, source).await.map_err(problem)?;
     drop(room);
-    let cut = reader::pieces(&splitter, &parameters, extracted, model).await.map_err(problem)?;
+    let cut =
+        reader::pieces(&splitter, &parameters, extracted, model, platform.limits.chunks).await.map_err(problem)?;
     let mut shown = show(&cut.0, &cut.1, limit);
     pipelines::join(&mut shown, json!({"text_splitter": splitter, "text_splitter_params": parameters}));
     Response::json(&shown)
@@ -61,13 +61,13 @@ fn limit(request: &Request) -> Result<usize, Problem> {
 }
 
 /// A form with parts, or an object with a text.
-async fn read(request: &mut Request, limit: u64) -> Result<Wanted, Problem> {
+async fn read(request: &mut Request, limit: u64, json: u64) -> Result<Wanted, Problem> {
     if request.head.media_type().as_deref() == Some("application/json") {
-        let bytes = request.bytes_up_to(JSON_BODY).await?;
+        let bytes = request.bytes_up_to(json).await?;
         let body = serde_json::from_slice(&bytes);
         return object(body.map_err(|_| Problem::bad_request("malformed-json", "The body is no JSON object."))?);
     }
-    let limits = MultipartLimits { headers: 16 << 10, field: JSON_BODY, ..MultipartLimits::default() };
+    let limits = MultipartLimits { headers: 16 << 10, field: json, ..MultipartLimits::default() };
     let announced = request.announced().unwrap_or(0).min(limit) as usize;
     let mut parts = request.multipart(limits)?;
     let mut wanted = Wanted::default();

@@ -16,8 +16,6 @@ use crate::records::{Document, Status};
 use crate::spool::{Incoming, Spooled};
 use crate::store::NewDocument;
 
-/// The most bytes of metadata.
-pub(crate) const METADATA: usize = 16 << 10;
 /// What is taken of a form.
 pub(crate) const PARTS: MultipartLimits = MultipartLimits { parts: 16, headers: 16 << 10, field: 64 << 10 };
 /// The longest wait for a document, in seconds.
@@ -60,7 +58,7 @@ pub(crate) async fn create(platform: &Arc<Platform>, mut request: Request) -> Re
     }
     let wait = wait_of(&request)?;
     let (room, incoming) = platform.uploads.take(&request)?;
-    let form = read(&mut request, incoming).await?;
+    let form = read(&mut request, incoming, platform.limits.metadata).await?;
     let label = form.classification.as_deref().ok_or_else(|| missing("classification"))?;
     let label = labels::normal(label);
     must(&key, &pipeline, &label, Verb::Write)?;
@@ -123,9 +121,12 @@ pub(super) async fn wait_for(platform: &Platform, mut document: Document, wait: 
     Ok(document)
 }
 
-async fn read(request: &mut Request, incoming: Incoming) -> Result<Form, Problem> {
+/// A form with metadata of so many bytes at most.
+async fn read(request: &mut Request, incoming: Incoming, most: usize) -> Result<Form, Problem> {
     let mut incoming = Some(incoming);
-    let mut parts = request.multipart(PARTS)?;
+    // Metadata with blanks are longer than they are once they are stored.
+    let field = PARTS.field.max(most as u64 * 4);
+    let mut parts = request.multipart(MultipartLimits { field, ..PARTS })?;
     let mut form = Form::default();
     while let Some(part) = parts.next().await? {
         let name = part.name().to_owned();
@@ -135,7 +136,7 @@ async fn read(request: &mut Request, incoming: Incoming) -> Result<Form, Problem
             "external_id" => once(&mut form.external_id, "external_id", external_id(part.text().await?)?)?,
             "filename" => once(&mut form.filename, "filename", part.text().await?)?,
             "sha256" => once(&mut form.sha256, "sha256", part.text().await?)?,
-            "metadata" => form.metadata = metadata(&part.text().await?)?,
+            "metadata" => form.metadata = metadata(&part.text().await?, most)?,
             _ => return Err(unknown(&name)),
         }
     }
@@ -198,21 +199,18 @@ fn external_id(text: String) -> Result<String, Problem> {
     }
 }
 
-fn metadata(text: &str) -> Result<Map<String, Value>, Problem> {
+fn metadata(text: &str, most: usize) -> Result<Map<String, Value>, Problem> {
     match serde_json::from_str(text) {
-        Ok(Value::Object(members)) => small(members),
+        Ok(Value::Object(members)) => small(members, most),
         _ => Err(validation("/metadata", "Metadata are a JSON object.")),
     }
 }
 
-/// Metadata that are not too large.
-pub(super) fn small(members: Map<String, Value>) -> Result<Map<String, Value>, Problem> {
+/// Metadata of so many bytes at most.
+pub(super) fn small(members: Map<String, Value>, most: usize) -> Result<Map<String, Value>, Problem> {
     let size = Value::Object(members.clone()).to_string().len();
-    if size > METADATA {
-        return Err(validation(
-            "/metadata",
-            &format!("Metadata have at most {METADATA} bytes, and these have {size}."),
-        ));
+    if size > most {
+        return Err(validation("/metadata", &format!("Metadata have at most {most} bytes, and these have {size}.")));
     }
     Ok(members)
 }

@@ -14,8 +14,6 @@ use crate::records::{self, Pipeline};
 use crate::search::indexed;
 use crate::splitter::{self, Chunk, Embed, Refusal};
 
-/// The most chunks of a document.
-pub(crate) const MOST_CHUNKS: usize = 200_000;
 /// Splitters that cut at the tags of HTML need them.
 const OF_MARKUP: &[&str] = &["html", "html_header"];
 
@@ -53,12 +51,13 @@ pub(crate) async fn text(platform: &Platform, splitter: &str, source: Source) ->
     })
 }
 
-/// The pieces of a text. It moves to the thread that splits it, and back: it may be long.
+/// The pieces of a text, so many at most. It moves to the thread that splits it, and back: it may be long.
 pub(crate) async fn pieces(
     splitter: &str,
     parameters: &Map<String, Value>,
     extracted: Extracted,
     model: Arc<Encoder>,
+    most: usize,
 ) -> Result<(Extracted, Vec<Piece>), Trouble> {
     let (name, parameters) = (splitter.to_owned(), parameters.clone());
     let split = blocking(move || {
@@ -75,9 +74,9 @@ pub(crate) async fn pieces(
     let (extracted, pieces) = split.await??;
     match pieces.len() {
         0 => Err(trouble("empty-text", "The document has no text to search.".into())),
-        many if many > MOST_CHUNKS => Err(trouble(
+        many if many > most => Err(trouble(
             "too-many-chunks",
-            format!("The document makes {many} chunks; {MOST_CHUNKS} are the most. Split it, or take larger chunks."),
+            format!("The document makes {many} chunks; {most} are the most. Split it, or take larger chunks."),
         )),
         _ => Ok((extracted, pieces)),
     }

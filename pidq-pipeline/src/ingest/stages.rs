@@ -135,7 +135,8 @@ impl Reading {
         model: Arc<Encoder>,
     ) -> Result<(Extracted, Vec<Piece>), Fault> {
         self.report(Status::Splitting, 0, None).await?;
-        let split = reader::pieces(&pipeline.text_splitter, &pipeline.splitter_parameters, extracted, model);
+        let (splitter, parameters) = (&pipeline.text_splitter, &pipeline.splitter_parameters);
+        let split = reader::pieces(splitter, parameters, extracted, model, self.platform.limits.chunks);
         split.await.map_err(|trouble| failed(Status::Splitting, trouble))
     }
 

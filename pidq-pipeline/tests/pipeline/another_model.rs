@@ -128,7 +128,7 @@ impl Running {
         let found = self.world.post(&format!("/api/pipelines/{pipeline}/search"), &body).await;
         assert_eq!(found.status, 200, "{}", String::from_utf8_lossy(&found.body));
         let found = found.json();
-        let numbers: Vec<usize> = found["results"].as_array().unwrap().iter().map(found_number).collect();
+        let numbers: Vec<usize> = found["contexts"].as_array().unwrap().iter().map(found_number).collect();
         assert!(numbers.len() >= DOCUMENTS, "{found}");
         if numbers.is_sorted() {
             return LARGE;

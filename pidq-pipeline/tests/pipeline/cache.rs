@@ -103,7 +103,7 @@ async fn a_question_is_answered_as_before_until_something_changes_under_its_labe
         world.ready(&id, "a.txt", b"The pump P-101A takes water.", &label("manual")).await;
         let search = async |label: &str, query: &str| {
             let asked = json!({"query": query, "classification": label});
-            world.post(&format!("/api/pipelines/{id}/search"), &asked).await.json()["results"].clone()
+            world.post(&format!("/api/pipelines/{id}/search"), &asked).await.json()["contexts"].clone()
         };
         let first = search("manual", "pump").await;
         assert_eq!(first.as_array().unwrap().len(), 1);

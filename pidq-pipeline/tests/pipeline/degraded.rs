@@ -97,7 +97,7 @@ async fn a_partition_that_is_open_is_brought_up_to_date_before_anybody_asks() {
     let _following = tokio::spawn(replicas::follow(Arc::clone(&server.state)));
     let id = server.pipeline().await;
     let question = json!({"query": "pump", "classification": "manual"});
-    assert_eq!(server.post(&format!("/api/pipelines/{id}/search"), &question).await.json()["results"], json!([]));
+    assert_eq!(server.post(&format!("/api/pipelines/{id}/search"), &question).await.json()["contexts"], json!([]));
     let before = server.state.indexes.bytes();
     server.ready(&id, "a.txt", b"The pump P-101A takes water from the tank.", MANUAL).await;
     for _ in 0..400 {

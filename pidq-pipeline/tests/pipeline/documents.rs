@@ -33,7 +33,7 @@ async fn a_new_revision_answers_when_it_is_ready_and_the_old_one_until_then() {
         assert_eq!(world.get(&path).await.body, b"The pump is blue.");
         let found = world.search(&id, "pump", "manual").await;
         let found: Vec<_> =
-            found["results"].as_array().unwrap().iter().map(|hit| (&hit["text"], &hit["revision"])).collect();
+            found["contexts"].as_array().unwrap().iter().map(|hit| (&hit["text"], &hit["revision"])).collect();
         assert_eq!(found, [(&json!("The pump is blue."), &json!(2))]);
         let late = self::put(world, &path, &tag, "The pump is green.").await;
         assert_eq!((late.status, late.code().as_str()), (412, "precondition-failed"));
@@ -58,7 +58,7 @@ async fn a_revision_that_fails_leaves_the_one_before_and_says_so() {
         assert_eq!(text.body, b"The pump is red.");
         let mended = put(world, &path, "*", "The pump is blue.").await.json();
         assert_eq!((&mended["status"], &mended["searchable_revision"]), (&json!("ready"), &json!(3)));
-        assert_eq!(world.search(&id, "pump", "manual").await["results"][0]["text"], "The pump is blue.");
+        assert_eq!(world.search(&id, "pump", "manual").await["contexts"][0]["text"], "The pump is blue.");
     })
     .await;
 }

@@ -40,6 +40,58 @@ async fn all_limits_are_told_and_follow_their_settings() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_a_request_may_have_is_what_the_settings_say() {
+    let settings = [
+        ("PIDQ_JSON_SIZE", "400"),
+        ("PIDQ_QUERY_CHARACTERS", "12"),
+        ("PIDQ_METADATA_SIZE", "20"),
+        ("PIDQ_MAX_CLASSIFICATIONS", "2"),
+        ("PIDQ_MAX_CHUNKS", "3"),
+    ];
+    let world = World::sqlite(&settings).await.working();
+    let id = world.pipeline().await;
+    let limits = world.get("/api/limits").await.json();
+    for (place, value) in [
+        ("/json_bytes", 400),
+        ("/query_characters", 12),
+        ("/metadata_bytes", 20),
+        ("/classifications", 2),
+        ("/chunks", 3),
+    ] {
+        assert_eq!(limits.pointer(place), Some(&json!(value)), "{place} in {limits}");
+    }
+    let asked = |query: &str| json!({"query": query, "classification": "manual"});
+    let path = format!("/api/pipelines/{id}");
+    for (query, status, pointer) in [("twelve chars", 200, None), ("and thirteen.", 422, Some("/query"))] {
+        let answer = world.post(&format!("{path}/search"), &asked(query)).await;
+        assert_eq!(answer.status, status, "{query}");
+        assert_eq!(answer.json().pointer("/errors/0/pointer").and_then(|at| at.as_str()), pointer);
+    }
+    let large = world.post(&format!("{path}/search"), &asked(&"x".repeat(400))).await;
+    assert_eq!((large.status, large.code().as_str()), (413, "payload-too-large"));
+    let long = json!({"text": "x".repeat(400)});
+    assert_eq!(world.post(&format!("{path}/preview"), &long).await.status, 413, "a text to look at is such a body");
+    let labels = json!({
+        "name": "p", "embedding_model": "hash-512", "text_splitter": "token", "classifications": ["a", "b", "c"],
+    });
+    assert_eq!(world.post("/api/pipelines", &labels).await.json()["errors"][0]["pointer"], "/classifications");
+    let patch = [("content-type", "application/json")];
+    let labels = json!({"classifications": ["manual", "datasheet", "c"]}).to_string();
+    assert_eq!(world.send("PATCH", &path, &patch, labels).await.status, 422);
+    let with = async |metadata: &str| {
+        world.upload(&id, "a.txt", metadata.as_bytes(), &[("classification", "manual"), ("metadata", metadata)]).await
+    };
+    assert_eq!(with(r#"{"a":"fourteen chars"}"#).await.json()["errors"][0]["pointer"], "/metadata");
+    let kept = with(r#"{"a":"twelve chars"}"#).await;
+    assert_eq!(kept.status, 202, "20 bytes");
+    let document = format!("{path}/documents/{}", kept.json()["id"].as_str().unwrap());
+    assert_eq!(world.send("PATCH", &document, &patch, r#"{"metadata":{"b":1}}"#).await.status, 422);
+    let many = "A paragraph of its own.\n\n".repeat(200);
+    let sent = world.ready(&id, "b.txt", many.as_bytes(), &[("classification", "manual")]).await;
+    assert_eq!((&sent["status"], &sent["error"]["code"]), (&json!("failed"), &json!("too-many-chunks")), "{sent}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_text_longer_than_the_setting_is_not_read() {
     let world = World::sqlite(&[("PIDQ_TEXT_CHARACTERS", "9")]).await.working();
     let id = world.pipeline().await;

@@ -194,7 +194,7 @@ async fn a_platform_takes_the_index_by_itself() {
     let made = "select count(*) from pg_indexes where tablename like 'near_%' and indexdef like '%hnsw%'";
     let body = json!({"query": "pressure of the relief valve PSV-2015A", "classification": "manual", "mode": "dense"});
     let search =
-        async || world.post(&format!("/api/pipelines/{pipeline}/search"), &body).await.json()["results"].clone();
+        async || world.post(&format!("/api/pipelines/{pipeline}/search"), &body).await.json()["contexts"].clone();
     let exact = search().await;
     assert_eq!(exact[0]["filename"], "b.txt");
     for _ in 0..300 {

@@ -78,7 +78,7 @@ impl Texts {
         for question in questions {
             let body = json!({"query": question, "classification": "manual", "top_k": 50});
             let found = world.post(&format!("/api/pipelines/{}/search", self.pipeline), &body).await.json();
-            for hit in found["results"].as_array().unwrap() {
+            for hit in found["contexts"].as_array().unwrap() {
                 self.stands(hit["document_id"].as_str().unwrap(), hit, &question);
             }
         }

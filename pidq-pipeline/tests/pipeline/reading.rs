@@ -24,7 +24,7 @@ async fn a_document_is_read_and_found_by_its_words_and_tags() {
         world.ready(&id, "P-101.txt", PUMP.as_bytes(), &[("classification", "manual")]).await;
         for question in ["What is PSV 2015A set at?", "psv-2015a", "relief valves of the vessel"] {
             let found = world.search(&id, question, "manual").await;
-            let best = &found["results"][0];
+            let best = &found["contexts"][0];
             assert_eq!(best["document_id"], sent["id"], "{question}: {found}");
             assert!(best["tags"].as_array().unwrap().contains(&json!("PSV-2015A")));
             let text = world.get(&format!("/api/pipelines/{id}/documents/{}/text", sent["id"].as_str().unwrap())).await;
@@ -33,7 +33,7 @@ async fn a_document_is_read_and_found_by_its_words_and_tags() {
             assert_eq!(text[start..end].iter().collect::<String>(), best["text"].as_str().unwrap());
         }
         let other = world.search(&id, "relief valves", "datasheet").await;
-        assert_eq!(other["results"], json!([]), "a label knows nothing of another");
+        assert_eq!(other["contexts"], json!([]), "a label knows nothing of another");
     })
     .await;
 }
@@ -119,6 +119,6 @@ impl World {
     }
 
     pub async fn found(&self, pipeline: &str, question: &str, label: &str) -> usize {
-        self.search(pipeline, question, label).await["results"].as_array().unwrap().len()
+        self.search(pipeline, question, label).await["contexts"].as_array().unwrap().len()
     }
 }

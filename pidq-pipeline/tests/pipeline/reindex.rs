@@ -298,7 +298,7 @@ impl World {
         let body = json!({"query": question, "classification": label, "top_k": 20});
         let found = self.post(&format!("/api/pipelines/{pipeline}/search"), &body).await;
         assert_eq!(found.status, 200, "{}", found.json());
-        let mut hits = found.json()["results"].as_array().unwrap().clone();
+        let mut hits = found.json()["contexts"].as_array().unwrap().clone();
         for hit in &mut hits {
             for id in ["document_id", "chunk_id", "revision"] {
                 hit.as_object_mut().unwrap().remove(id);

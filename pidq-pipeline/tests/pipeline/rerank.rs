@@ -51,7 +51,7 @@ impl Ranked {
 }
 
 fn files(found: &Value) -> Vec<&str> {
-    found["results"].as_array().unwrap().iter().map(|result| result["filename"].as_str().unwrap()).collect()
+    found["contexts"].as_array().unwrap().iter().map(|result| result["filename"].as_str().unwrap()).collect()
 }
 
 /// Texts that run dry first, then those of unit 20; of others nothing is said.
@@ -69,8 +69,8 @@ async fn what_is_found_comes_in_the_order_of_the_service() {
     let ranked = Ranked::by(&double).await;
     let found = ranked.search(json!({})).await;
     assert_eq!((files(&found), &found["warnings"]), (vec!["c.txt", "b.txt", "a.txt"], &json!([])), "{found}");
-    assert_eq!(found["results"][0]["scores"]["rerank"], 0.9);
-    assert!(found["results"][2]["scores"].get("rerank").is_none(), "nothing was said of it");
+    assert_eq!(found["contexts"][0]["scores"]["rerank"], 0.9);
+    assert!(found["contexts"][2]["scores"].get("rerank").is_none(), "nothing was said of it");
     assert_eq!(files(&ranked.search(json!({"top_k": 1})).await), ["c.txt"], "more are looked at than are wanted");
     let asked = &double.asked()[0];
     assert_eq!((&asked.body["model"], &asked.body["query"]), (&json!("plant-order"), &json!("pump P-101A")));
@@ -104,8 +104,8 @@ async fn a_service_that_misbehaves_leaves_the_order_of_the_search() {
     for (name, _) in moods {
         let found = ranked.search(json!({"mode": "dense", "query": name, "min_score": -1})).await;
         assert_eq!(found["warnings"][0]["code"], "rerank-unavailable", "{name}: {found}");
-        assert_eq!(found["results"].as_array().unwrap().len(), 3, "{name}");
-        let score = |at: usize| found["results"][at]["score"].as_f64().unwrap();
+        assert_eq!(found["contexts"].as_array().unwrap().len(), 3, "{name}");
+        let score = |at: usize| found["contexts"][at]["score"].as_f64().unwrap();
         assert!(score(0) >= score(1) && score(1) >= score(2), "{name}");
         assert!(!found.to_string().contains(KEY), "{name}");
     }

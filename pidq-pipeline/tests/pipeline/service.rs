@@ -128,7 +128,7 @@ async fn documents_and_questions_become_vectors_by_a_service() {
     let sent = working.ready(&id).await;
     assert_eq!((&sent["status"], &sent["chunk_count"]), (&json!("ready"), &json!(2)), "{sent}");
     let found = working.search(&id, "manual", "dense").await;
-    assert_eq!((&found["results"][0]["tags"], &found["warnings"]), (&json!(["P-101A", "TK-701"]), &json!([])));
+    assert_eq!((&found["contexts"][0]["tags"], &found["warnings"]), (&json!(["P-101A", "TK-701"]), &json!([])));
     let batches: Vec<usize> = service.texts().iter().map(Vec::len).collect();
     assert_eq!(batches, [1, 1, 1, 1], "how long its vectors are, two chunks, and the question");
     let asked = &service.double.asked()[1];
@@ -177,7 +177,7 @@ async fn while_a_service_is_down_documents_wait_and_words_are_searched() {
     working.until("degraded", &pipeline, |found| found["status"] == "degraded").await;
     let found = working.search(&id, "manual", "hybrid").await;
     assert_eq!(found["warnings"][0]["code"], "embedding-unavailable", "{found}");
-    assert_eq!(found["results"][0]["tags"], json!(["P-101A", "TK-701"]));
+    assert_eq!(found["contexts"][0]["tags"], json!(["P-101A", "TK-701"]));
     let refused = working.search(&id, "manual", "dense").await;
     assert_eq!((&refused["status"], &refused["code"]), (&json!(503), &json!("embedding-unavailable")));
     service.is(Mood::Well);
