@@ -1,8 +1,8 @@
 //! Whether the servers that the platform can do without are there: what `/readyz` and the metrics say of them.
 
 use std::fmt;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pidq_http::prometheus_client::collector::Collector;
 use pidq_http::prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
@@ -18,12 +18,15 @@ struct Known {
     without: &'static str,
     up: AtomicBool,
     told: AtomicBool,
+    /// Why it could not be reached the last time.
+    why: Mutex<String>,
 }
 
 impl Health {
     /// A server that nobody has reached yet, and what is different without it.
     pub fn of(name: &'static str, without: &'static str) -> Health {
-        Health(Arc::new(Known { name, without, up: AtomicBool::new(false), told: AtomicBool::new(false) }))
+        let (up, told) = (AtomicBool::new(false), AtomicBool::new(false));
+        Health(Arc::new(Known { name, without, up, told, why: Mutex::default() }))
     }
 
     /// What it is called.
@@ -41,11 +44,33 @@ impl Health {
         let changed = self.0.up.swap(up, Ordering::Relaxed) != up;
         let first = !self.0.told.swap(true, Ordering::Relaxed);
         let Known { name, without, .. } = *self.0;
+        if up {
+            self.reason().clear();
+        }
         match (changed || first, up) {
             (false, _) => {}
             (true, true) => tracing::info!(server = name, "it answers"),
             (true, false) => tracing::warn!(server = name, without, "it does not answer"),
         }
+    }
+
+    /// Notes why somebody could not reach it. Another reason is a line in the log, and the same one is none.
+    pub fn failed(&self, why: &str) {
+        let Known { name, without, .. } = *self.0;
+        let before = std::mem::replace(&mut *self.reason(), why.to_owned());
+        self.0.told.store(true, Ordering::Relaxed);
+        if self.0.up.swap(false, Ordering::Relaxed) || before != why {
+            tracing::warn!(server = name, why, without, "it cannot be reached");
+        }
+    }
+
+    /// Why it could not be reached, if it cannot and that is known.
+    pub fn why(&self) -> String {
+        self.reason().clone()
+    }
+
+    fn reason(&self) -> MutexGuard<'_, String> {
+        self.0.why.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

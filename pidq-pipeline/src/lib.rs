@@ -64,6 +64,7 @@ mod spool;
 mod tokens;
 mod uploads;
 mod usage;
+mod vouched;
 
 pub use accounts::Accounts;
 pub use opening::{OpenError, open, system_id};

@@ -4,15 +4,11 @@ use std::fmt::Write;
 
 use pidq_http::{COMMON, endpoints, index, manual as settings};
 
-use crate::egress;
 use crate::embedding::MODELS;
 use crate::events::KINDS;
 use crate::extract::FORMATS;
-use crate::limits;
-use crate::models;
-use crate::rerank;
 use crate::routes::ROUTES;
-use crate::settings::SETTINGS;
+use crate::settings::TABLES;
 use crate::splitter::{SPLITTERS, Splitter};
 
 const PROSE: &str = include_str!("manual/pipeline.md");
@@ -26,7 +22,7 @@ pub fn pipeline() -> String {
         .replace("{models}", &embedding_models())
         .replace("{events}", &events())
         .replace("{formats}", &formats())
-        .replace("{settings}", settings(&[SETTINGS, limits::SETTINGS, egress::SETTINGS, models::SETTINGS, rerank::SETTINGS]).trim_end())
+        .replace("{settings}", settings(&TABLES[1..]).trim_end())
         .replace("{common}", settings(&[COMMON]).trim_end())
 }
 

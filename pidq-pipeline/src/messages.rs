@@ -7,6 +7,7 @@ mod nats;
 mod signal;
 
 use std::fmt;
+use std::path::Path;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -60,12 +61,13 @@ impl Messages {
 
     /// Messages to all processes at a NATS server, or at several with commas between their URLs. One that cannot be
     /// reached is tried again until it can.
+    /// Over TLS, the authorities of a file (PEM) vouch for it, or those of the system.
     ///
     /// # Errors
     /// If the URL is none.
-    pub fn over_nats(urls: &str) -> Result<Messages, BadUrl> {
+    pub fn over_nats(urls: &str, authorities: Option<&Path>) -> Result<Messages, BadUrl> {
         let here = broadcast::channel(WAITING).0;
-        let elsewhere = Some(Arc::new(nats::Nats::open(urls, here.clone())?));
+        let elsewhere = Some(Arc::new(nats::Nats::open(urls, authorities, here.clone())?));
         Ok(Messages { here, elsewhere })
     }
 

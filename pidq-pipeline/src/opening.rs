@@ -39,6 +39,7 @@ use crate::settings::TABLES;
 use crate::spool::Spool;
 use crate::store::{Outbox, Store, StoreError};
 use crate::uploads::Uploads;
+use crate::vouched::Authorities;
 use crate::webhooks::Caller;
 
 /// Why the platform cannot be opened, and what to do.
@@ -223,13 +224,16 @@ fn uploads(settings: &Settings) -> Result<Uploads, SettingError> {
 /// What processes call to each other: over NATS, where it is named.
 fn messages(settings: &Settings) -> Result<Messages, SettingError> {
     let Some(url) = settings.optional("PIDQ_NATS_URL")? else { return Ok(Messages::in_process()) };
-    Messages::over_nats(url).map_err(|bad| settings.wrong("PIDQ_NATS_URL", &bad.to_string()))
+    let authorities = Authorities::of(settings)?;
+    Messages::over_nats(url, authorities.as_ref().map(|those| &*those.path))
+        .map_err(|bad| settings.wrong("PIDQ_NATS_URL", &bad.to_string()))
 }
 
 /// What may be lost, for all processes, where Redis is named.
 fn redis(settings: &Settings) -> Result<Option<Arc<Redis>>, SettingError> {
     let Some(url) = settings.optional("PIDQ_REDIS_URL")? else { return Ok(None) };
-    let redis = Redis::open(url, settings.duration("PIDQ_REDIS_TIME")?)
+    let authorities = Authorities::of(settings)?;
+    let redis = Redis::open(url, settings.duration("PIDQ_REDIS_TIME")?, authorities.as_ref().map(|those| &*those.pem))
         .map_err(|bad| settings.wrong("PIDQ_REDIS_URL", &bad.to_string()))?;
     Ok(Some(Arc::new(redis)))
 }

@@ -10,7 +10,7 @@ pub const SETTINGS: &[Setting] = settings![
     "PIDQ_REDIS_URL", "config.redis.url", Kind::Text, None, true, "`redis://…` or `rediss://…`: where processes count rates together and remember answers of searches, sealed with `PIDQ_APP_SECRET`; else each for itself.";
     "PIDQ_CACHE_MEMORY", "config.cacheMemory", Kind::Size, Some("64MiB"), false, "How much of what was found lately a process remembers; 0 remembers nothing.";
     "PIDQ_REDIS_TIME", "config.redis.time", Kind::Duration, Some("50ms"), false, "How long a request waits for Redis. One that takes longer is not asked until it answers again.";
-    "PIDQ_NATS_URL", "config.nats.url", Kind::Text, None, true, "`nats://…`: what wakes workers of other processes and carries events; else all is in this process.";
+    "PIDQ_NATS_URL", "config.nats.url", Kind::Text, None, true, "`nats://…` or `tls://…`: what wakes workers of other processes and carries events; else all is in this process.";
     "PIDQ_APP_MASTER_KEY", "secrets.masterKey", Kind::Text, None, true, "The name of the first caller, a UUID. Without it everybody may do everything, on loopback only.";
     "PIDQ_APP_MASTER_SECRET", "secrets.masterSecret", Kind::Text, None, true, "The secret of the first caller.";
     "PIDQ_APP_SECRET", "secrets.appSecret", Kind::Text, None, true, "What cursors are signed and kept secrets sealed with, the same in all replicas. Without it cursors end with the process, and no keys of models are kept.";
@@ -41,7 +41,7 @@ pub const SETTINGS: &[Setting] = settings![
     "PIDQ_MAX_PIPELINES", "config.limits.pipelines", Kind::Number, Some("10000"), false, "How many pipelines there may be.";
 ];
 
-/// All tables of settings that the platform reads.
+/// All tables of settings that the platform reads, that of the floor first.
 pub const TABLES: &[&[Setting]] = &[
     pidq_http::COMMON,
     SETTINGS,
@@ -49,4 +49,5 @@ pub const TABLES: &[&[Setting]] = &[
     crate::egress::SETTINGS,
     crate::models::SETTINGS,
     crate::rerank::SETTINGS,
+    crate::vouched::SETTINGS,
 ];

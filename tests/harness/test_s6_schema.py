@@ -98,6 +98,7 @@ def things(platform, session, url):
         "query_id": session.post(f"{api}/pipelines/{pipeline}/query", json=question, timeout=60),
         "connection_id": session.post(f"{api}/llm-connections", json={"name": "plant", **endpoint}, timeout=30),
         "key_id": session.post(f"{api}/keys", json={"name": "plant", "scopes": ["query"]}, timeout=30),
+        "webhook_id": session.post(f"{api}/webhooks", json={"url": url}, timeout=30),
         "operation_id": session.post(f"{api}/pipelines/{pipeline}/reindex", json={}, timeout=30),
     }
     for name, reply in made.items():

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use redis::aio::MultiplexedConnection;
-use redis::{AsyncConnectionConfig, Client, Cmd, FromRedisValue, RedisError, ScriptInvocation};
+use redis::{AsyncConnectionConfig, Client, Cmd, FromRedisValue, RedisError, ScriptInvocation, TlsCertificates};
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
@@ -59,15 +59,21 @@ struct Open {
 }
 
 impl Redis {
-    /// A server that is connected to as soon as it answers, and that no request waits for longer than this.
+    /// A server that is connected to as soon as it answers, and that no request waits for longer than this. Over TLS,
+    /// these authorities (PEM) vouch for it, or those of the system.
     ///
     /// # Errors
     /// If the URL is none.
-    pub fn open(url: &str, patience: Duration) -> Result<Redis, BadUrl> {
-        if !url.starts_with("redis://") && !url.starts_with("rediss://") {
-            return Err(BadUrl);
-        }
-        let client = Client::open(url).map_err(|_| BadUrl)?;
+    pub fn open(url: &str, patience: Duration, authorities: Option<&[u8]>) -> Result<Redis, BadUrl> {
+        let client = match authorities {
+            _ if url.starts_with("redis://") => Client::open(url),
+            None if url.starts_with("rediss://") => Client::open(url),
+            Some(pem) if url.starts_with("rediss://") => {
+                Client::build_with_tls(url, TlsCertificates { client_tls: None, root_cert: Some(pem.to_vec()) })
+            }
+            _ => return Err(BadUrl),
+        };
+        let client = client.map_err(|_| BadUrl)?;
         let health = Health::of("redis", "each process counts and remembers for itself");
         let line = Arc::new(Line { client, patience, health, open: Mutex::new(None), broken: Notify::new() });
         let mut task = JoinSet::new();
@@ -122,13 +128,14 @@ impl Line {
         }
     }
 
-    async fn connect(&self) -> Option<MultiplexedConnection> {
+    async fn connect(&self) -> Result<MultiplexedConnection, String> {
         let config = AsyncConnectionConfig::new()
             .set_connection_timeout(Some(OWN_PATIENCE))
             .set_response_timeout(Some(OWN_PATIENCE));
         let connecting = self.client.get_multiplexed_async_connection_with_config(&config);
-        let mut connection = timeout(2 * OWN_PATIENCE, connecting).await.ok()?.ok()?;
-        answers(&mut connection).await.then_some(connection)
+        let connected = timeout(2 * OWN_PATIENCE, connecting).await.map_err(|_| "it takes too long".to_owned())?;
+        let mut connection = connected.map_err(|error| error.to_string())?;
+        if answers(&mut connection).await { Ok(connection) } else { Err("it does not answer".to_owned()) }
     }
 }
 
@@ -141,11 +148,14 @@ async fn answers(connection: &mut MultiplexedConnection) -> bool {
 async fn keep(line: Arc<Line>) {
     let mut wait = RETRY.0;
     for number in 0.. {
-        let Some(connection) = line.connect().await else {
-            line.health.found(false);
-            sleep(wait).await;
-            wait = RETRY.1.min(2 * wait);
-            continue;
+        let connection = match line.connect().await {
+            Ok(connection) => connection,
+            Err(why) => {
+                line.health.failed(&why);
+                sleep(wait).await;
+                wait = RETRY.1.min(2 * wait);
+                continue;
+            }
         };
         wait = RETRY.0;
         *line.open() = Some(Open { number, connection: connection.clone() });

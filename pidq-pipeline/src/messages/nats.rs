@@ -1,6 +1,7 @@
 //! The connection to NATS: messages out, messages in, and back again after a loss.
 
 use std::fmt;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -68,12 +69,15 @@ pub(super) struct Nats {
 }
 
 impl Nats {
-    pub fn open(urls: &str, here: broadcast::Sender<Heard>) -> Result<Nats, BadUrl> {
+    pub fn open(urls: &str, authorities: Option<&Path>, here: broadcast::Sender<Heard>) -> Result<Nats, BadUrl> {
         let servers = servers(urls)?;
         let health = Health::of("nats", "workers look for jobs every second, and events wait");
         let (out, waiting) = mpsc::channel(WAITING);
         let (connected, client) = watch::channel(None);
-        let options = options(&servers, &health, &here);
+        let mut options = options(&servers, &health, &here);
+        if let Some(path) = authorities {
+            options = options.add_root_certificates(path.to_owned());
+        }
         let mut tasks = JoinSet::new();
         tasks.spawn(run(options, servers, connected, waiting, here, health.clone()));
         Ok(Nats { health, out, client, has_stream: AtomicBool::new(false), _tasks: tasks })
@@ -147,7 +151,7 @@ fn servers(urls: &str) -> Result<Vec<ServerAddr>, BadUrl> {
 }
 
 fn options(servers: &[ServerAddr], health: &Health, here: &broadcast::Sender<Heard>) -> ConnectOptions {
-    let (health, here) = (health.clone(), here.clone());
+    let (health, here, tried) = (health.clone(), here.clone(), health.clone());
     let options = ConnectOptions::new()
         .name("pidq-pipeline")
         // What is published here is heard here already.
@@ -156,6 +160,13 @@ fn options(servers: &[ServerAddr], health: &Health, here: &broadcast::Sender<Hea
         .connection_timeout(PATIENCE)
         .ping_interval(Duration::from_secs(5))
         .reconnect_delay_callback(|attempts| RETRY.min(Duration::from_millis(50 << attempts.min(8))))
+        // Before each attempt: what came of the one before. It chooses no server.
+        .reconnect_to_server_callback(move |servers, _| {
+            if let Some(why) = servers.iter().find_map(|server| server.last_error.as_deref()) {
+                tried.failed(why);
+            }
+            std::future::ready(None)
+        })
         .event_callback(move |event| {
             match event {
                 Event::Connected => {

@@ -24,7 +24,7 @@ async fn on_each(test: impl AsyncFn(&Cache, &Cache)) {
 }
 
 async fn over(server: &Server, secret: &str) -> Cache {
-    let redis = Arc::new(Redis::open(&server.url(), Duration::from_secs(10)).unwrap());
+    let redis = Arc::new(Redis::open(&server.url(), Duration::from_secs(10), None).unwrap());
     while !redis.health().is_up() {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }

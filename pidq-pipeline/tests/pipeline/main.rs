@@ -51,4 +51,5 @@ mod spooled;
 mod states;
 mod stored;
 mod together;
+mod vouched;
 mod webhooks;

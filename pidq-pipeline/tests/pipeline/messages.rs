@@ -18,7 +18,7 @@ async fn on_each(test: impl AsyncFn(Messages, Messages)) {
 }
 
 async fn over(server: &Server) -> Messages {
-    let messages = Messages::over_nats(&server.url()).unwrap();
+    let messages = Messages::over_nats(&server.url(), None).unwrap();
     until(&messages, true).await;
     messages
 }
@@ -147,7 +147,7 @@ async fn a_server_that_dies_is_missed_and_found_again() {
 
 #[tokio::test]
 async fn a_server_that_is_not_there_yet_is_waited_for() {
-    let messages = Messages::over_nats(&format!("nats://127.0.0.1:{}", free_port())).unwrap();
+    let messages = Messages::over_nats(&format!("nats://127.0.0.1:{}", free_port()), None).unwrap();
     assert!(!messages.health().unwrap().is_up());
     let mut near = messages.subscribe("");
     messages.publish("pidq.v1.a", "here");
@@ -157,7 +157,7 @@ async fn a_server_that_is_not_there_yet_is_waited_for() {
 #[tokio::test]
 async fn what_is_no_url_is_refused_without_a_word_of_it() {
     for url in ["", "nats.plant:4222", "redis://host", "http://host:4222", "nats://", "nats://user:hunter2@host:x"] {
-        let error = Messages::over_nats(url).expect_err(url).to_string();
+        let error = Messages::over_nats(url, None).expect_err(url).to_string();
         assert!(!error.contains("hunter2"), "{error}");
     }
 }

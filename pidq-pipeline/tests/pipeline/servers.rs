@@ -38,6 +38,17 @@ const NATS: Kind = Kind {
     url: |port| format!("nats://127.0.0.1:{port}"),
 };
 const JETSTREAM: Kind = Kind { start: "nats-server -a 127.0.0.1 -p $PORT -js -sd streams", ..NATS };
+const REDIS_OVER_TLS: Kind = Kind {
+    start: "redis-server --bind 127.0.0.1 --port 0 --tls-port $PORT --tls-cert-file cert.pem --tls-key-file key.pem \
+            --tls-ca-cert-file cert.pem --tls-auth-clients no --save '' --appendonly no",
+    url: |port| format!("rediss://localhost:{port}"),
+    ..REDIS
+};
+const NATS_OVER_TLS: Kind = Kind {
+    start: "nats-server -a 127.0.0.1 -p $PORT --tls --tlscert cert.pem --tlskey key.pem",
+    url: |port| format!("tls://localhost:{port}"),
+    ..NATS
+};
 /// What a killed one leaves behind is still there for a moment: it is started until it stays.
 const POSTGRES: Kind = Kind {
     name: "postgresql",
@@ -45,6 +56,12 @@ const POSTGRES: Kind = Kind {
     start: "postgres -D data -k '' -c listen_addresses=127.0.0.1 -c port=$PORT -c fsync=off",
     url: |port| format!("postgres://pidq@127.0.0.1:{port}/postgres"),
 };
+
+/// A certificate and its key, PEM.
+pub struct Pair {
+    pub certificate: String,
+    pub key: String,
+}
 
 /// A process under a shell that ends it when this process ends: that closes the pipe which the shell reads from.
 struct Run {
@@ -77,13 +94,31 @@ impl Server {
         Server::start(JETSTREAM)
     }
 
+    /// Redis that speaks TLS alone.
+    pub fn redis_over_tls(pair: &Pair) -> Option<Server> {
+        Server::start_with(REDIS_OVER_TLS, Some(pair))
+    }
+
+    /// NATS that speaks TLS alone.
+    pub fn nats_over_tls(pair: &Pair) -> Option<Server> {
+        Server::start_with(NATS_OVER_TLS, Some(pair))
+    }
+
     /// PostgreSQL, for tests that take it away. All others share the one of `databases`.
     pub fn postgres() -> Option<Server> {
         Server::start(POSTGRES)
     }
 
     fn start(kind: Kind) -> Option<Server> {
+        Server::start_with(kind, None)
+    }
+
+    fn start_with(kind: Kind, pair: Option<&Pair>) -> Option<Server> {
         let folder = TempDir::new().unwrap();
+        if let Some(Pair { certificate, key }) = pair {
+            std::fs::write(folder.path().join("cert.pem"), certificate).unwrap();
+            std::fs::write(folder.path().join("key.pem"), key).unwrap();
+        }
         std::fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o777)).unwrap();
         let port = free_port();
         let Some(run) = Run::of(&kind, kind.prepare, port, &folder) else {
