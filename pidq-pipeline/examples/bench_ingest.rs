@@ -15,7 +15,7 @@ use pidq_http::{Settings, Site};
 use pidq_pipeline::analyser::tags;
 use pidq_pipeline::embedding::{self, Places, to_blob};
 use pidq_pipeline::extract::{self, Options, Upload};
-use pidq_pipeline::indexes::Indexes;
+use pidq_pipeline::indexes::{Indexes, Snapshots};
 use pidq_pipeline::{Platform, TABLES, events, ingest, open, splitter};
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
@@ -218,21 +218,32 @@ async fn whole(url: &str, texts: &[String], bytes: usize) -> Result<(f64, f64)> 
     Ok(taken)
 }
 
-/// How long the partition takes to open, and how many chunks it has.
+/// How long the partition takes to open, from the database and from a file, and how many chunks it has.
 async fn opened(state: &Arc<Platform>, path: &str) -> Result<usize> {
     let id = path.rsplit('/').next().unwrap_or_default();
     let pipeline = state.store.pipeline(id).await?.ok_or("no pipeline")?;
-    let (cpu, begun) = (process_cpu(), Instant::now());
-    let indexes = Indexes::default();
-    let index = indexes.of(&state.store, &pipeline, "a").await?;
+    let folder = tempfile::tempdir()?;
+    let kept = || Indexes::default().with_snapshots(Snapshots::new(folder.path().into(), 1 << 40).from_chunks(1));
+    let (built, read) = (kept(), kept());
+    timed("building the partition", built.of(&state.store, &pipeline, "a")).await?;
+    timed("writing its file", built.save(&state.store, Duration::ZERO)).await?;
+    let index = timed("opening its file", read.of(&state.store, &pipeline, "a")).await?;
     let chunks = index.read().await.partition.len();
-    let (cpu, wall) = (process_cpu() - cpu, begun.elapsed().as_secs_f64());
-    let megabytes = indexes.bytes() as f64 / 1e6;
+    let file = fs::read_dir(folder.path())?.next().ok_or("no file")??.metadata()?.len();
     println!(
-        "{:<28} {cpu:6.2} s of CPU, {wall:.2} s of wall: {chunks} chunks, {megabytes:.0} MB",
-        "opening the partition"
+        "{:<28} {chunks} chunks, {:.0} MB, in its file {:.0} MB",
+        "the partition",
+        read.bytes() as f64 / 1e6,
+        file as f64 / 1e6
     );
     Ok(chunks)
+}
+
+async fn timed<T, E>(what: &str, work: impl Future<Output = std::result::Result<T, E>>) -> std::result::Result<T, E> {
+    let (cpu, begun) = (process_cpu(), Instant::now());
+    let done = work.await;
+    println!("{what:<28} {:6.2} s of CPU, {:.2} s of wall", process_cpu() - cpu, begun.elapsed().as_secs_f64());
+    done
 }
 
 async fn send(site: &Site<Platform>, method: &str, path: &str, media: &str, body: Vec<u8>) -> Result<Value> {

@@ -1,7 +1,13 @@
 //! The partitions that are open: what queries find under a label, as of the last change in the database.
 
+mod saving;
+mod snapshot;
+mod snapshots;
+
 use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 use serde_json::{Map, Value};
 use tokio::sync::{OwnedRwLockWriteGuard, RwLock, Semaphore, mpsc};
@@ -10,6 +16,9 @@ use crate::embedding::from_blob;
 use crate::records::{self, Pipeline};
 use crate::search::{Chunk, Document, Partition};
 use crate::store::{Listing, Searchable, Store, StoreError, StoredChunk};
+use snapshots::Subject;
+
+pub use snapshots::Snapshots;
 
 /// The partitions that are open, by pipeline, generation and label. Those that were not asked for the longest time are
 /// closed when all together take more memory than they may.
@@ -18,6 +27,8 @@ pub struct Indexes {
     budget: usize,
     /// Whole labels that are read at once: each keeps a connection busy as long as its texts are analysed.
     whole: Semaphore,
+    /// What is kept of them beside the memory.
+    snapshots: Option<Arc<Snapshots>>,
 }
 
 #[derive(Default)]
@@ -48,6 +59,13 @@ pub struct Index {
     pub chunks: HashMap<String, Shown>,
     /// The count of changes that this is as of.
     changes: i64,
+    subject: Subject,
+    /// The count of changes as of which it was written to a file, or could not be.
+    saved: AtomicI64,
+    /// When it changed.
+    changed: Instant,
+    /// Whether somebody waits to change it.
+    wanted: AtomicBool,
 }
 
 /// A document in a partition.
@@ -91,7 +109,18 @@ const READS: usize = 4;
 impl Indexes {
     /// Partitions that take so many bytes together. More only while they are in use, or when one alone is larger.
     pub fn new(budget: usize) -> Indexes {
-        Indexes { open: Mutex::default(), budget, whole: Semaphore::new(WHOLE) }
+        Indexes { open: Mutex::default(), budget, whole: Semaphore::new(WHOLE), snapshots: None }
+    }
+
+    /// The same with files of what is open.
+    #[must_use]
+    pub fn with_snapshots(self, snapshots: Snapshots) -> Indexes {
+        Indexes { snapshots: Some(Arc::new(snapshots)), ..self }
+    }
+
+    /// The files of what is open, if there are any.
+    pub fn snapshots(&self) -> Option<&Snapshots> {
+        self.snapshots.as_deref()
     }
 
     /// The partition of a label as it is in the database now.
@@ -102,11 +131,12 @@ impl Indexes {
         let shared = self.shared(pipeline, label);
         // Read before the documents are: what changes in between is seen the next time.
         let changes = store.changes(&pipeline.id, label).await?;
-        if shared.read().await.changes < changes {
+        if shared.read().await.is_older_than(changes) {
             let index = shared.clone().write_owned().await;
             if index.changes < changes {
+                let index = self.opened(index, store).await?;
                 let bytes = self.refresh(index, store, pipeline, label, changes).await?;
-                self.weigh(&shared, bytes);
+                self.weigh(store, &shared, bytes);
             }
         }
         Ok(shared)
@@ -143,14 +173,14 @@ impl Indexes {
         open.questions += 1;
         let asked = open.questions;
         let key = (pipeline.id.clone(), pipeline.generation, label.to_owned());
-        let new = || Entry { shared: Arc::new(RwLock::new(Index::new(pipeline))), asked, bytes: 0 };
+        let new = || Entry { shared: Arc::new(RwLock::new(Index::new(pipeline, label))), asked, bytes: 0 };
         let entry = open.partitions.entry(key).or_insert_with(new);
         entry.asked = asked;
         entry.shared.clone()
     }
 
     /// Notes what a partition takes now, and closes others where that is too much.
-    fn weigh(&self, shared: &Shared, bytes: usize) {
+    fn weigh(&self, store: &Store, shared: &Shared, bytes: usize) {
         let mut open = self.open();
         if let Some(entry) = open.partitions.values_mut().find(|entry| Arc::ptr_eq(&entry.shared, shared)) {
             entry.bytes = bytes;
@@ -159,8 +189,7 @@ impl Indexes {
         drop(open);
         if !closed.is_empty() {
             tracing::debug!(partitions = closed.len(), "closed what was not asked for lately");
-            // Taking a large one apart takes a while.
-            drop(tokio::task::spawn_blocking(move || drop(closed)));
+            tokio::spawn(saving::close(closed, store.clone(), self.snapshots.clone()));
         }
     }
 
@@ -181,7 +210,8 @@ impl Indexes {
         let told = Telling { store, pipeline, label, whole: &self.whole, news }.tell(known).await;
         let mut index = learning.await.map_err(|_| StoreError::Damaged("a partition cannot be built".into()))??;
         told?;
-        index.changes = changes;
+        (index.changes, index.changed) = (changes, Instant::now());
+        index.wanted.store(false, Relaxed);
         Ok(index.bytes())
     }
 
@@ -326,10 +356,35 @@ impl Index {
         self.changes
     }
 
-    fn new(pipeline: &Pipeline) -> Index {
-        let partition = Partition::new(usize::try_from(pipeline.embedding_dimensions).unwrap_or(0));
-        // Less than any count, so that the first look reads everything.
-        Index { partition, documents: HashMap::new(), chunks: HashMap::new(), changes: -1 }
+    fn new(pipeline: &Pipeline, label: &str) -> Index {
+        Index::empty(usize::try_from(pipeline.embedding_dimensions).unwrap_or(0), Subject::of(pipeline, label))
+    }
+
+    fn empty(dimensions: usize, subject: Subject) -> Index {
+        Index {
+            partition: Partition::new(dimensions),
+            documents: HashMap::new(),
+            chunks: HashMap::new(),
+            // Less than any count, so that the first look reads everything.
+            changes: -1,
+            subject,
+            saved: AtomicI64::new(-1),
+            changed: Instant::now(),
+            wanted: AtomicBool::new(false),
+        }
+    }
+
+    /// Whether it is to be brought up to date. Whoever writes it to a file leaves off then.
+    fn is_older_than(&self, changes: i64) -> bool {
+        let is_older = self.changes < changes;
+        if is_older {
+            self.wanted.store(true, Relaxed);
+        }
+        is_older
+    }
+
+    fn is_wanted(&self) -> bool {
+        self.wanted.load(Relaxed)
     }
 
     /// The documents in it, as far as they tell a change.

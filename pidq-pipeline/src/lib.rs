@@ -65,6 +65,7 @@ mod tokens;
 mod uploads;
 mod usage;
 mod vouched;
+mod wire;
 
 pub use accounts::Accounts;
 pub use opening::{OpenError, open, system_id};

@@ -2,12 +2,13 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 use pidq_http::prometheus_client::collector::Collector;
 use pidq_http::prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
 use pidq_http::prometheus_client::metrics::TypedMetric;
-use pidq_http::prometheus_client::metrics::counter::Counter;
+use pidq_http::prometheus_client::metrics::counter::{ConstCounter, Counter};
 use pidq_http::prometheus_client::metrics::family::Family;
 use pidq_http::prometheus_client::metrics::gauge::{ConstGauge, Gauge};
 use pidq_http::prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
@@ -151,6 +152,15 @@ impl Collector for Open {
         ] {
             let gauge = ConstGauge::new(i64::try_from(value).unwrap_or(i64::MAX));
             gauge.encode(encoder.encode_descriptor(name, help, None, ConstGauge::<i64>::TYPE)?)?;
+        }
+        let Some(snapshots) = indexes.snapshots() else { return Ok(()) };
+        for (name, help, count) in [
+            ("pidq_pipeline_snapshots_opened", "Partitions that were opened from a file", &snapshots.opened),
+            ("pidq_pipeline_snapshots_written", "Partitions that were written to a file", &snapshots.written),
+            ("pidq_pipeline_snapshots_refused", "Files of partitions that did not open", &snapshots.refused),
+        ] {
+            let counter = ConstCounter::new(count.load(Relaxed));
+            counter.encode(encoder.encode_descriptor(name, help, None, ConstCounter::<u64>::TYPE)?)?;
         }
         Ok(())
     }

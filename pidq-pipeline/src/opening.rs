@@ -20,7 +20,7 @@ use crate::events::Feed;
 use crate::extract::Isolation;
 use crate::health::Servers;
 use crate::idempotency;
-use crate::indexes::Indexes;
+use crate::indexes::{Indexes, Snapshots};
 use crate::license::{Trust, system_id as system_id_of};
 use crate::licensing::{self, Licensing, Mode};
 use crate::limits;
@@ -154,7 +154,7 @@ pub async fn open(settings: &Settings) -> Result<App<Platform>, OpenError> {
         bell: Bell::over(&messages),
         messages,
         hold: settings.duration("PIDQ_WORKER_HOLD")?.max(SHORTEST_HOLD),
-        indexes: Indexes::new(usize::try_from(settings.size("PIDQ_INDEX_MEMORY")?).unwrap_or(usize::MAX)),
+        indexes: indexes(settings)?,
         llm: llm(settings)?,
         webhooks: webhooks(settings)?,
         marking: if settings.on("PIDQ_DATAMARKING")? { Marking::Words } else { Marking::Lines },
@@ -219,6 +219,17 @@ fn uploads(settings: &Settings) -> Result<Uploads, SettingError> {
     };
     let (memory, disk) = (settings.size("PIDQ_UPLOAD_MEMORY")?, settings.size("PIDQ_UPLOAD_DISK")?);
     Ok(Uploads::new(memory, disk, settings.size("PIDQ_UPLOAD_SIZE")?, Spool::open(folder)))
+}
+
+/// The partitions that are open, and where they are kept beside the memory.
+fn indexes(settings: &Settings) -> Result<Indexes, SettingError> {
+    let memory = usize::try_from(settings.size("PIDQ_INDEX_MEMORY")?).unwrap_or(usize::MAX);
+    let (indexes, disk) = (Indexes::new(memory), settings.size("PIDQ_SNAPSHOT_DISK")?);
+    let folder = match settings.path("PIDQ_SNAPSHOT_DIR")? {
+        Some(folder) => folder,
+        None => settings.path("PIDQ_DATA_DIR")?.unwrap_or_else(|| PathBuf::from("data")).join("snapshots"),
+    };
+    Ok(if disk > 0 { indexes.with_snapshots(Snapshots::new(folder, disk)) } else { indexes })
 }
 
 /// What processes call to each other: over NATS, where it is named.

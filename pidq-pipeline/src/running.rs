@@ -48,6 +48,7 @@ async fn run(part: Part, settings: &Settings) -> Result<(), OpenError> {
             let mut workers = workers(&app, settings.parsed("PIDQ_WORKERS")?);
             workers.spawn(replicas::follow(Arc::clone(&app.state)));
             workers.spawn(meters::watch(Arc::clone(&app.state)));
+            workers.spawn(keeping::save(Arc::clone(&app.state)));
             let (platform, told) = (Arc::clone(&app.state), shutdown.clone().told());
             tokio::spawn(async move {
                 told.await;
@@ -56,7 +57,10 @@ async fn run(part: Part, settings: &Settings) -> Result<(), OpenError> {
             for listener in &listeners {
                 tracing::info!(address = %listener.address()?, "listening");
             }
-            Ok(serve(app, listeners, shutdown).await?)
+            let platform = Arc::clone(&app.state);
+            let served = serve(app, listeners, shutdown).await;
+            platform.indexes.save_at_the_end(&platform.store).await;
+            Ok(served?)
         }
         Part::Worker => {
             let app = open(settings).await?;

@@ -3,6 +3,8 @@
 //! Each purpose has a key of its own (HKDF-SHA-256), and what is sealed (ChaCha20-Poly1305) opens only where it belongs:
 //! a row that somebody changed, or copied to another place, does not open.
 
+pub(crate) mod pieces;
+
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use pidq_http::Secret;

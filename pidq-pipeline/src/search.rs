@@ -189,6 +189,11 @@ impl Partition {
         Some(chunk)
     }
 
+    /// What filters see of a document.
+    pub(crate) fn metadata(&self, id: &str) -> Option<&Map<String, Value>> {
+        self.documents.get(id).map(|held| &held.metadata)
+    }
+
     /// Changes what filters see of a document; tells whether there is one.
     pub fn set_metadata(&mut self, id: &str, metadata: Map<String, Value>) -> bool {
         self.documents.get_mut(id).map(|held| held.metadata = metadata).is_some()

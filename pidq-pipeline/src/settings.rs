@@ -35,6 +35,8 @@ pub const SETTINGS: &[Setting] = settings![
     "PIDQ_UPLOAD_DISK", "config.limits.uploadDisk", Kind::Size, Some("8GiB"), false, "What those of them that are larger than 256 KiB may take of the disk together until they are stored.";
     "PIDQ_UPLOAD_DIR", "config.uploads", Kind::Path, None, false, "Where they are meanwhile, in files that have no name; else `uploads` in the data directory.";
     "PIDQ_INDEX_MEMORY", "config.limits.indexMemory", Kind::Size, Some("1GiB"), false, "What the indexes that are open may take together; the one that was not asked for the longest time is closed.";
+    "PIDQ_SNAPSHOT_DISK", "config.limits.snapshotDisk", Kind::Size, Some("4GiB"), false, "What this process may keep of open indexes on the disk, so that they are read and not built after a start; 0 keeps none. The files open only with keys in the database, which go with whatever is deleted.";
+    "PIDQ_SNAPSHOT_DIR", "config.snapshots", Kind::Path, None, false, "Where these files are; else `snapshots` in the data directory. They may be lost at any time.";
     "PIDQ_UPLOAD_RATE", "config.limits.uploadRate", Kind::Number, Some("120"), false, "Documents that a caller may send in a minute; 0 turns it off.";
     "PIDQ_QUERY_RATE", "config.limits.queryRate", Kind::Number, Some("60"), false, "Questions that a caller may ask in a minute; 0 turns it off.";
     "PIDQ_QUERIES_KEPT", "config.queriesKept", Kind::Duration, Some("30d"), false, "How long answers are kept for `GET /api/queries/{id}`; `0s` keeps none.";

@@ -92,7 +92,8 @@ impl Spool {
     }
 }
 
-fn make_private(folder: &Path) -> io::Result<()> {
+/// Makes a folder that is its owner's alone, if it is not there.
+pub(crate) fn make_private(folder: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]

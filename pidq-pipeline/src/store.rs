@@ -49,6 +49,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration { version: 6, sql: include_str!("../migrations/platform_6.sql") },
     Migration { version: 7, sql: include_str!("../migrations/platform_7.sql") },
     Migration { version: 8, sql: include_str!("../migrations/platform_8.sql") },
+    Migration { version: 10, sql: include_str!("../migrations/platform_10.sql") },
 ];
 
 /// The database of the platform.

@@ -334,7 +334,7 @@ impl Store {
             [document.into(), job.revision.into(), (&read.extracted).into(), (&read.pages).into(), title.into()];
         tx.execute(EXTRACTED, &arguments).await?;
         tx.execute(FORGET_CONTENTS, &[document.into(), job.revision.into()]).await?;
-        tx.execute(FORGET_CHUNKS, &[document.into(), read.generation.into()]).await?;
+        let forgotten = tx.execute(FORGET_CHUNKS, &[document.into(), read.generation.into()]).await?;
         // The label of this moment: nobody changes it while this transaction has the row.
         let label = tx.row::<(String,)>(LABEL, &[document.into()]).await?.map(|row| row.0).unwrap_or_default();
         let home = chunks::Home {
@@ -345,7 +345,10 @@ impl Store {
             revision: job.revision,
         };
         chunks::insert(&mut tx, &home, &read.chunks).await?;
-        partitions::changed(&mut tx, document).await?;
+        match forgotten {
+            0 => partitions::grown(&mut tx, &job.pipeline_id, &label).await?,
+            _ => partitions::changed_under(&mut tx, &job.pipeline_id, &label).await?,
+        }
         tx.execute(DONE, &[(&job.id).into(), (&job.holder).into()]).await?;
         // Figures come last everywhere, so that nobody waits for them in a circle.
         let amount = Amount { chunks: read.chunks.len() as i64, ..Amount::default() };

@@ -73,7 +73,16 @@ type Row = (
 
 const CHANGES: &str = "select changes from partitions where pipeline_id = $1 and classification = $2";
 const COUNT: &str = "insert into partitions (pipeline_id, classification, changes) values ($1, $2, 1)
+  on conflict (pipeline_id, classification) do update set changes = partitions.changes + 1, snapshot_key = null";
+const COUNT_MORE: &str = "insert into partitions (pipeline_id, classification, changes) values ($1, $2, 1)
   on conflict (pipeline_id, classification) do update set changes = partitions.changes + 1";
+const SNAPSHOT_KEY: &str = "select snapshot_key from partitions
+  where pipeline_id = $1 and classification = $2 and snapshot_key is not null";
+/// Only for what is as the database is: whoever wrote anything older would write what is gone since.
+const GIVE_SNAPSHOT_KEY: &str = "update partitions set snapshot_key = coalesce(snapshot_key, $4)
+  where pipeline_id = $1 and classification = $2 and changes = $3 returning snapshot_key";
+const SNAPSHOTS: &str = "select p.id, p.generation, s.classification, s.snapshot_key from partitions s
+  join pipelines p on p.id = s.pipeline_id where s.snapshot_key is not null";
 const LABEL: &str = "select pipeline_id, classification from documents where id = $1";
 const LISTING: &str = "select id, searchable_revision, coalesce(indexed_at, 0) from documents
   where pipeline_id = $1 and classification = $2 and searchable_revision is not null";
@@ -106,7 +115,12 @@ const SOME_CHUNKS: &str =
     chunks!("document_id = $1 and revision = $2 and generation = $3 and number > $4 and number <= $5", "number");
 const ALL_CHUNKS: &str = chunks!("pipeline_id = $1 and generation = $2 and classification = $3", "document_id, number");
 
-/// Counts a change of what is found under the label of a document.
+/// Counts that more is found under a label, and all that was found before. Snapshots of it stay good for what they have.
+pub(super) async fn grown(tx: &mut Transaction, pipeline: &str, label: &str) -> std::result::Result<(), DatabaseError> {
+    tx.execute(COUNT_MORE, &[pipeline.into(), label.into()]).await.map(drop)
+}
+
+/// Counts a change of what is found under the label of a document. No snapshot opens any more that was written before.
 pub(super) async fn changed(tx: &mut Transaction, document: &str) -> std::result::Result<(), DatabaseError> {
     match tx.row::<(String, String)>(LABEL, &[document.into()]).await? {
         Some((pipeline, label)) => changed_under(tx, &pipeline, &label).await,
@@ -114,7 +128,7 @@ pub(super) async fn changed(tx: &mut Transaction, document: &str) -> std::result
     }
 }
 
-/// Counts a change of what is found under a label.
+/// Counts a change of what is found under a label. No snapshot opens any more that was written before.
 pub(super) async fn changed_under(
     tx: &mut Transaction,
     pipeline: &str,
@@ -131,6 +145,42 @@ impl Store {
     pub async fn changes(&self, pipeline: &str, label: &str) -> Result<i64> {
         let row = self.database.row::<(i64,)>(CHANGES, &[pipeline.into(), label.into()]).await?;
         Ok(row.map_or(0, |row| row.0))
+    }
+
+    /// The key of the snapshots of a label; none if there are none, or something went since they were written.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn snapshot_key(&self, pipeline: &str, label: &str) -> Result<Option<Vec<u8>>> {
+        let row = self.database.row::<(Vec<u8>,)>(SNAPSHOT_KEY, &[pipeline.into(), label.into()]).await?;
+        Ok(row.map(|row| row.0))
+    }
+
+    /// The key for a snapshot of a label as of a count of changes: the one that there is, or else the given one. None if
+    /// there was another change since.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn give_snapshot_key(
+        &self,
+        pipeline: &str,
+        label: &str,
+        changes: i64,
+        new: &[u8],
+    ) -> Result<Option<Vec<u8>>> {
+        let mut tx = self.database.begin().await?;
+        let arguments = [pipeline.into(), label.into(), changes.into(), new.into()];
+        let row = tx.row::<(Vec<u8>,)>(GIVE_SNAPSHOT_KEY, &arguments).await?;
+        tx.commit().await?;
+        Ok(row.map(|row| row.0))
+    }
+
+    /// What snapshots there may be: pipelines, their generations, labels and keys.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn snapshots(&self) -> Result<Vec<(String, i64, String, Vec<u8>)>> {
+        Ok(self.database.rows(SNAPSHOTS, &[]).await?)
     }
 
     /// Which documents are found under a label, and as of when.

@@ -47,6 +47,7 @@ mod rerank;
 mod search;
 mod servers;
 mod service;
+mod snapshots;
 mod spooled;
 mod states;
 mod stored;

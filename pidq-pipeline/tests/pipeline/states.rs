@@ -1,5 +1,6 @@
 //! Whatever happens to documents and workers, in whatever order: never two workers at one, never a lost one, what is
-//! ready is found, and of what was deleted there is nothing anywhere.
+//! ready is found, and of what was deleted there is nothing anywhere. Partitions are written to files and opened again at
+//! every step, and are the same as without.
 //!
 //! `PIDQ_PROPERTY_CASES` says how many lives of a pipeline are tried on each database. Time passes only when a step says
 //! so: a hold is over, a moment has come.
@@ -14,8 +15,10 @@ use pidq_pipeline::store::{Change, Job, Listed, NewContent, Published, Store, St
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::Map;
+use tempfile::TempDir;
 
 use crate::databases;
+use crate::snapshots::{files, is_the_same, kept_in, save};
 use crate::stored::{NewText, add, digest, pipeline, read, try_add};
 
 const LABELS: [&str; 2] = ["manual", "datasheet"];
@@ -60,7 +63,7 @@ fn step() -> impl Strategy<Value = Step> {
 fn documents_and_workers_do_right_whatever_happens() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     let cases = std::env::var("PIDQ_PROPERTY_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(10);
-    let folder = tempfile::TempDir::new().unwrap();
+    let folder = TempDir::new().unwrap();
     let urls = [Some(databases::sqlite_url(&folder)), databases::fresh_postgres()];
     for url in urls.into_iter().flatten() {
         let database = runtime.block_on(databases::open(&url));
@@ -82,7 +85,7 @@ fn documents_and_workers_do_right_whatever_happens() {
 fn documents_and_workers_do_right_all_at_once() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(4).enable_all().build().unwrap();
     let rounds = std::env::var("PIDQ_PROPERTY_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(1);
-    let folder = tempfile::TempDir::new().unwrap();
+    let folder = TempDir::new().unwrap();
     let urls = [Some(databases::sqlite_url(&folder)), databases::fresh_postgres()];
     for url in urls.into_iter().flatten() {
         let world = runtime.block_on(async { World::open(databases::open(&url).await).await });
@@ -122,7 +125,9 @@ impl World {
             }
             documents.insert(document.id.clone(), self.expected(document).await);
         }
-        let life = Life { world: self, pipeline, indexes: Indexes::default(), documents, jobs: [None, None, None] };
+        let folder = TempDir::new().unwrap();
+        let (indexes, jobs) = (kept_in(&folder, 1 << 30), [None, None, None]);
+        let life = Life { world: self, pipeline, folder, indexes, documents, jobs };
         life.check("after the crowd").await;
         life.end().await;
     }
@@ -231,6 +236,7 @@ struct Expected {
 struct Life<'w> {
     world: &'w World,
     pipeline: Pipeline,
+    folder: TempDir,
     indexes: Indexes,
     documents: BTreeMap<String, Expected>,
     /// The job that a worker believes to hold.
@@ -247,7 +253,9 @@ impl World {
     async fn live(&self, steps: &[Step]) {
         let pipeline = pipeline(&self.store, &LABELS).await;
         let (documents, jobs) = (BTreeMap::new(), [None, None, None]);
-        let mut life = Life { world: self, pipeline, indexes: Indexes::default(), documents, jobs };
+        let folder = TempDir::new().unwrap();
+        let indexes = kept_in(&folder, 1 << 30);
+        let mut life = Life { world: self, pipeline, folder, indexes, documents, jobs };
         for (at, step) in steps.iter().enumerate() {
             life.happen(*step).await;
             life.check(&format!("after step {at}: {step:?}")).await;
@@ -303,6 +311,9 @@ const EXPIRE: &str = "update jobs set held_until = 0 where id = $1";
 const COME: &str = "update jobs set run_at = 0 where holder is null";
 const JOBS: &str = "select count(*) from jobs where document_id = $1";
 const CONTENTS: &str = "select count(*) from contents where document_id = $1";
+
+/// The beginnings of words that are in texts alone.
+const WORDS: [&str; 3] = ["Quixotic", "Zephyr", "Xylograph"];
 
 /// Texts of several words that nothing else in the database has. The first ones are the same in every label.
 fn text_of(number: usize) -> String {
@@ -526,8 +537,26 @@ impl Life<'_> {
             assert_eq!(holds, self.held(worker).is_some(), "{when}: worker {worker}");
         }
         for label in LABELS {
+            // From the file of the step before, or of none.
+            is_the_same(&self.folder, self.store(), &self.pipeline, label).await;
             self.check_found(label, when).await;
         }
+        save(&self.indexes, self.store()).await;
+        self.check_files(when).await;
+    }
+
+    /// No text shows in a file. Only what is found has one.
+    async fn check_files(&self, when: &str) {
+        self.indexes.sweep(self.store()).await.unwrap();
+        for file in files(&self.folder) {
+            let bytes = std::fs::read(file).unwrap();
+            for word in WORDS {
+                assert!(!bytes.windows(word.len()).any(|window| window == word.as_bytes()), "{when}: {word}");
+            }
+        }
+        let has = |label: &&str| self.documents.values().any(|known| known.label == *label && known.found.is_some());
+        let labels = LABELS.into_iter().filter(|label| has(label)).count();
+        assert_eq!(files(&self.folder).len(), labels, "{when}");
     }
 
     /// A label finds what is found under it, in the right revision, and nothing else.
@@ -549,12 +578,10 @@ impl Life<'_> {
         while !self.documents.is_empty() {
             self.delete(0).await;
         }
-        for word in ["Quixotic", "Zephyr", "Xylograph"] {
+        for word in WORDS {
             self.world.has_nothing_of(word, |_| true).await;
         }
-        for label in LABELS {
-            self.check_found(label, "at the end").await;
-        }
+        self.check("at the end").await;
         assert!(self.store().delete_pipeline(&self.pipeline.id).await.unwrap());
     }
 }
