@@ -9,6 +9,7 @@ mod condition;
 pub(crate) mod cost;
 pub(crate) mod function;
 pub(crate) mod fuse;
+pub(crate) mod matches;
 mod notes;
 pub(crate) mod numbers;
 mod piped;
@@ -131,6 +132,11 @@ impl<'a> Cx<'a> {
     /// Takes the plain way everywhere: the oracle that shortcuts are tested against.
     pub(crate) fn without_shortcuts(self) -> Cx<'a> {
         Cx { shortcuts: false, ..self }
+    }
+
+    /// Whether faster ways to the same result may be taken.
+    pub(crate) fn takes_shortcuts(&self) -> bool {
+        self.shortcuts
     }
 
     /// The input of the whole query.

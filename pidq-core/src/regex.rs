@@ -23,7 +23,7 @@ use flags::Flags;
 use linear::{Linear, Spans};
 use parse::Fault;
 use program::Program;
-use straight::Straight;
+pub(crate) use straight::{Bounds, LONGEST, NO_BOUNDS, Straight};
 use tree::{Assert, Node};
 
 use crate::error::{Code, Error, Result};
@@ -85,10 +85,16 @@ impl Regex {
         self.straight.as_ref().filter(|_| Straight::takes(text))
     }
 
+    /// The pattern without choices, where every short text of ASCII is searched with it.
+    pub fn as_straight(&self) -> Option<&Straight> {
+        self.straight.as_ref().filter(|_| !self.flags.sticky)
+    }
+
     /// Whether `text` has a match. `PQ4006` after `backtracks` backtracks.
     pub fn is_match(&self, text: &str, backtracks: usize) -> Result<bool> {
         if let Some(straight) = self.straight(text).filter(|_| !self.flags.sticky) {
-            return Ok(straight.find(text, 0).is_some());
+            let mut bounds = NO_BOUNDS;
+            return Ok(straight.find(text.as_bytes(), 0, &mut bounds));
         }
         match &self.engine {
             Engine::Linear(linear) if !self.flags.sticky => Ok(linear.is_match(text)),
@@ -105,7 +111,11 @@ impl Regex {
             return Ok(None);
         }
         let found = match self.straight(text) {
-            Some(straight) => straight.find(text, start).map(|bounds| Captures::straight(straight, &bounds)),
+            Some(straight) => {
+                let mut bounds = NO_BOUNDS;
+                let is_found = straight.find(text.as_bytes(), start, &mut bounds);
+                is_found.then(|| Captures::straight(straight, &bounds))
+            }
             None => self.spans(text, start, backtracks)?.and_then(Captures::new),
         };
         Ok(found.filter(|found| !self.flags.sticky || found.range().start == start))
@@ -221,7 +231,7 @@ impl Captures {
         Some(Captures { whole, groups: Groups::Spans(groups) })
     }
 
-    fn straight(straight: &Straight, bounds: &straight::Bounds) -> Captures {
+    fn straight(straight: &Straight, bounds: &Bounds) -> Captures {
         let mut few = [const { 0..0 }; FEW];
         few.iter_mut().zip(straight.groups(bounds)).for_each(|(group, found)| *group = found);
         Captures { whole: straight.whole(bounds), groups: Groups::Few(straight.group_count(), few) }

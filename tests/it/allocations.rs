@@ -35,6 +35,9 @@ fn a_warm_run_asks_for_memory_a_few_times_and_not_for_each_row() {
         ".pid_graph.nodes | size()",
         ".pid_graph.nodes | filter(.node_type == \"pid_component\") | size()",
         ".pid_graph.nodes | pick(.id, .tag)",
+        ".pid_graph.nodes | map(match(.tag, \"([A-Z]+)-([0-9]+)\"))",
+        ".pid_graph.nodes | map(matchAll(.tag, \"[0-9]\"))",
+        ".pid_graph.nodes | map(.position | mapValues(string(get())))",
     ] {
         check(text, &graph);
     }

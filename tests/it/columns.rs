@@ -136,6 +136,10 @@ const VALUES: &[&str] = &[
     "matchAll(.code, \"[0-9]\")",
     "matchAll(.code, \"([0-9])[0-9]?\")",
     "match(.tag, \"-([0-9]*)\")",
+    "match(.code, \"^P-1[0-9]$\")",
+    "match(.code, \"1?(2?)$\", \"y\")",
+    "match(.code, \"p-([1-4]*)\", \"i\").groups",
+    "matchAll(.code, \"5?\")",
     "matchAll(.class, \".\")",
     "split(.code, \"-\")",
     "number(substring(.code, 2))",
@@ -228,5 +232,28 @@ proptest! {
         let graph = Graph::from_json(json).expect("it is JSON");
         let query = || Query::with_params(&text, r#"{"name": "pump"}"#).expect("it compiles");
         prop_assert_eq!(seen(query(), &graph), seen(query(), &graph));
+    }
+}
+
+/// Chance may leave out a value, or give it a list that has no columns for it.
+#[test]
+fn each_value_is_the_same_with_and_without_columns() {
+    let item = |at: usize| {
+        let class = ["valve", "pump", "tank"][at % 3];
+        format!(
+            r#"{{"code": "P-{}", "tag": "T-{at}é", "class": "{class}", "number": {}.50, "mixed": {},
+                "list": [{at}, 2.5], "nested": {{"c": {at}, "d": -0.125}}}}"#,
+            at * 7,
+            at % 5,
+            ["7", "null", "\"x\""][at % 3],
+        )
+    };
+    let items: Vec<String> = (0..80).map(item).collect();
+    let graph = Graph::from_json(format!("[{}]", items.join(","))).expect("it is JSON");
+    for value in VALUES {
+        for text in [format!("map({value})"), format!("filter({value})"), format!("map({value}) | uniq()")] {
+            let query = || Query::with_params(&text, r#"{"name": "pump"}"#).expect("it compiles");
+            assert_eq!(seen(query(), &graph), seen(query().without_shortcuts(), &graph), "{text}");
+        }
     }
 }

@@ -14,7 +14,7 @@ use super::view::View;
 use crate::arena::{Cell, ContainerId};
 use crate::error::Result;
 use crate::graph::column::{Column, Texts};
-use crate::regex::Regex;
+use crate::regex::{NO_BOUNDS, Regex};
 use crate::value::Value;
 
 /// Rows of a stored list.
@@ -363,13 +363,18 @@ impl<'a> Cx<'a> {
     ) -> Result<()> {
         self.charge(call, selection.rows.count() as u64, steps)?;
         let mut kept = Bits::none(selection.cells.len());
-        let mut cost = 0;
+        let straight = regex.as_straight().filter(|_| texts.is_ascii());
+        let (mut cost, mut bounds) = (0, NO_BOUNDS);
         for row in selection.rows.iter() {
             let text = texts.get(row);
             let search = regex.search_cost(text);
             cost += search;
             self.spend(search)?;
-            if regex.is_match(text, self.limits.backtracks)? {
+            let is_match = match straight {
+                Some(straight) => straight.find(text.as_bytes(), 0, &mut bounds),
+                None => regex.is_match(text, self.limits.backtracks)?,
+            };
+            if is_match {
                 kept.insert(row);
             }
         }

@@ -5,6 +5,7 @@
 
 use super::Cx;
 use super::function::{Body, PipedBody, SearchBody, StrictBody};
+use super::matches::{Matches, Wanted};
 use super::plan::{Call, Path, Plan, Stage};
 use super::renamed::Shapes;
 use super::view::View;
@@ -18,12 +19,11 @@ use crate::value::{Array, CellList, Fields, Items, Object, Record, Value};
 pub(super) struct Prepared<'a> {
     call: &'a Call,
     body: Ready<'a>,
-    /// The arguments. Those that are the same for all rows are in place.
+    /// The arguments, and how many there are. Those that are the same for all rows are in place.
     args: [Value<'a>; MOST],
-    /// Where the others belong.
-    fields: Vec<(usize, Field<'a>)>,
-    inputs: Vec<usize>,
-    calls: Vec<(usize, Prepared<'a>)>,
+    count: usize,
+    /// Where the others belong, and where they come from.
+    sources: Vec<(usize, Source<'a>)>,
     /// What the arguments cost a run.
     steps: u64,
     /// What the body has cost so far, and the items that it gave.
@@ -36,6 +36,13 @@ pub(super) struct Prepared<'a> {
 enum Ready<'a> {
     Strict(StrictBody),
     Search(SearchBody, &'a Regex),
+}
+
+/// Where an argument of a row comes from.
+enum Source<'a> {
+    Field(Field<'a>),
+    Input,
+    Call(Prepared<'a>),
 }
 
 /// A field, its texts side by side where it has many short ones, and the steps to it.
@@ -191,9 +198,8 @@ impl<'a> Cx<'a> {
             }
             _ => return None,
         };
-        let args_in_place = [Value::Undefined; MOST];
-        let (fields, inputs, calls) = (Vec::new(), Vec::new(), Vec::new());
-        let mut made = Prepared { call, body, args: args_in_place, fields, inputs, calls, steps: 0, fuel: 0, rows: 0 };
+        let (in_place, count, sources) = ([Value::Undefined; MOST], args.len(), Vec::new());
+        let mut made = Prepared { call, body, args: in_place, count, sources, steps: 0, fuel: 0, rows: 0 };
         for (at, arg) in args.iter().enumerate() {
             made.steps += self.prepare_argument(&mut made, at, arg, list, depth)?;
         }
@@ -211,14 +217,14 @@ impl<'a> Cx<'a> {
     ) -> Option<u64> {
         match (plan, list) {
             (Plan::Constant(constant), _) => made.args[at] = constant.value(),
-            (Plan::Get(path), None) if path.keys.is_empty() => made.inputs.push(at),
+            (Plan::Get(path), None) if path.keys.is_empty() => made.sources.push((at, Source::Input)),
             (Plan::Get(path), Some(list)) => {
                 let field = self.column_field(path, list)?;
-                made.fields.push((at, field));
+                made.sources.push((at, Source::Field(field)));
                 return Some(field.steps);
             }
             (Plan::Call(call), _) if depth < DEEPEST => {
-                made.calls.push((at, self.prepared_call(call, list, depth + 1)?));
+                made.sources.push((at, Source::Call(self.prepared_call(call, list, depth + 1)?)));
             }
             _ => return None,
         }
@@ -234,7 +240,7 @@ impl<'a> Cx<'a> {
     pub(super) fn note_prepared(&mut self, prepared: &Prepared<'a>, runs: u64) {
         self.attribute(prepared.call, runs, runs * prepared.steps + prepared.fuel);
         self.costs[prepared.call.id].rows += prepared.rows;
-        prepared.calls.iter().for_each(|(_, call)| self.note_prepared(call, runs));
+        prepared.calls().for_each(|call| self.note_prepared(call, runs));
     }
 
     /// Hot: runs once an item and call. The arguments are paid for.
@@ -244,18 +250,18 @@ impl<'a> Cx<'a> {
         row: u32,
         input: Value<'a>,
     ) -> Result<Value<'a>> {
-        for (at, field) in &prepared.fields {
-            prepared.args[*at] = field.value(self.document, row);
-        }
-        for at in &prepared.inputs {
-            prepared.args[*at] = input;
-        }
-        for (at, call) in &mut prepared.calls {
-            prepared.args[*at] = self.run_prepared(call, row, input)?;
+        match &mut *prepared.sources {
+            // Nearly always: the loop would take longer than the argument.
+            [(at, only)] => prepared.args[*at] = self.argument(only, row, input)?,
+            sources => {
+                for (at, source) in sources {
+                    prepared.args[*at] = self.argument(source, row, input)?;
+                }
+            }
         }
         let before = self.used;
         let value = match prepared.body {
-            Ready::Strict(body) => body(self, &prepared.args[..prepared.call.args.len()])?,
+            Ready::Strict(body) => body(self, &prepared.args[..prepared.count])?,
             Ready::Search(body, regex) => body(self, prepared.args[0], regex)?,
         };
         prepared.fuel += self.used - before;
@@ -265,11 +271,30 @@ impl<'a> Cx<'a> {
         Ok(value)
     }
 
+    #[inline(always)]
+    fn argument(&mut self, source: &mut Source<'a>, row: u32, input: Value<'a>) -> Result<Value<'a>> {
+        match source {
+            Source::Field(field) => Ok(field.value(self.document, row)),
+            Source::Input => Ok(input),
+            Source::Call(call) => self.run_prepared(call, row, input),
+        }
+    }
+
     /// A prepared call for each item.
     fn map_prepared(&mut self, view: View<'a>, mut prepared: Prepared<'a>) -> Result<Value<'a>> {
         let runs = view.len() as u64;
         self.pay_prepared(&prepared, runs)?;
-        let made = self.list_of(view.len(), |cx, at| cx.run_prepared(&mut prepared, view.row(at), Value::Undefined))?;
+        let made = match prepared.as_matches() {
+            Some(matches) => {
+                let before = self.used;
+                let (made, listed) = self.map_matches(view, &matches)?;
+                (prepared.fuel, prepared.rows) = (self.used - before, listed);
+                made
+            }
+            None => {
+                self.list_of(view.len(), |cx, at| cx.run_prepared(&mut prepared, view.row(at), Value::Undefined))?
+            }
+        };
         self.note_prepared(&prepared, runs);
         Ok(made)
     }
@@ -284,11 +309,37 @@ impl<'a> Cx<'a> {
         self.spend(count)?;
         self.pay_prepared(prepared, count)?;
         let values = self.scratch.slots(fields.len(), Value::Undefined).ok_or_else(|| self.out_of_memory())?;
-        for (value, cell) in values.iter_mut().zip(fields) {
-            *value = self.run_prepared(prepared, 0, Value::stored(document, *cell))?;
+        let inputs = fields.iter().map(|cell| Value::stored(document, *cell));
+        match prepared.on_input() {
+            Some(body) => self.run_on_inputs(prepared, body, inputs, values)?,
+            None => {
+                for (value, input) in values.iter_mut().zip(inputs) {
+                    *value = self.run_prepared(prepared, 0, input)?;
+                }
+            }
         }
         let record = self.scratch.one(Record { keys, values }).ok_or_else(|| self.out_of_memory())?;
         Ok(record.row(0))
+    }
+
+    /// Runs a call that is given nothing but the current value.
+    #[inline]
+    fn run_on_inputs(
+        &mut self,
+        prepared: &mut Prepared<'a>,
+        body: StrictBody,
+        inputs: impl Iterator<Item = Value<'a>>,
+        values: &mut [Value<'a>],
+    ) -> Result<()> {
+        let before = self.used;
+        for (value, input) in values.iter_mut().zip(inputs) {
+            *value = body(self, &[input])?;
+            if let Value::Array(array) = value {
+                prepared.rows += array.len() as u64;
+            }
+        }
+        prepared.fuel += self.used - before;
+        Ok(())
     }
 
     fn column_field(&mut self, path: &'a Path, list: ContainerId) -> Option<Field<'a>> {
@@ -302,17 +353,49 @@ impl<'a> Cx<'a> {
 }
 
 impl<'a> Prepared<'a> {
+    /// The calls among the arguments.
+    fn calls(&self) -> impl Iterator<Item = &Prepared<'a>> {
+        self.sources.iter().filter_map(|(_, source)| match source {
+            Source::Call(call) => Some(call),
+            _ => None,
+        })
+    }
+
     /// What the arguments cost a run, and those of the calls among them.
     fn all_steps(&self) -> u64 {
-        self.steps + self.calls.iter().map(|(_, call)| call.all_steps()).sum::<u64>()
+        self.steps + self.calls().map(Prepared::all_steps).sum::<u64>()
+    }
+
+    /// The function, where it is given the current value alone.
+    fn on_input(&self) -> Option<StrictBody> {
+        match (self.body, self.count, &*self.sources) {
+            (Ready::Strict(body), 1, [(_, Source::Input)]) => Some(body),
+            _ => None,
+        }
     }
 
     /// The call that asks whether texts side by side match a pattern, and what a row costs but for the search.
     pub fn as_search(&self) -> Option<(&'a Call, &'a Texts, &'a Regex, u64)> {
-        let Ready::Search(_, regex) = self.body else { return None };
-        let is_asked = self.call.function.standard_name() == Some("regex");
-        match (is_asked, &*self.fields) {
-            (true, [(_, field)]) => Some((self.call, field.texts?, regex, 1 + field.steps)),
+        let ("regex", texts, regex, steps) = self.search()? else { return None };
+        Some((self.call, texts, regex, 1 + steps))
+    }
+
+    /// `match` or `matchAll` of texts side by side.
+    fn as_matches(&self) -> Option<Matches<'a>> {
+        match self.search()? {
+            ("match", texts, regex, _) => Matches::new(Wanted::First, texts, regex),
+            ("matchAll", texts, regex, _) => Matches::new(Wanted::All, texts, regex),
+            _ => None,
+        }
+    }
+
+    /// What is searched for in texts side by side: the name of the function, the texts, the pattern, and the steps to a
+    /// text.
+    fn search(&self) -> Option<(&'static str, &'a Texts, &'a Regex, u64)> {
+        match (self.body, &*self.sources) {
+            (Ready::Search(_, regex), [(_, Source::Field(field))]) => {
+                Some((self.call.function.standard_name()?, field.texts?, regex, field.steps))
+            }
             _ => None,
         }
     }

@@ -220,7 +220,7 @@ impl Column {
 
 impl Texts {
     /// Longer texts are read where they stand.
-    const LONGEST: usize = 64;
+    pub const LONGEST: usize = 64;
 
     /// Nothing where a row has no text, or a long one.
     fn new(arena: &Arena, cells: &[Cell]) -> Option<Texts> {
@@ -248,6 +248,11 @@ impl Texts {
     /// The texts one after the other, and where each begins; then the end of the last one.
     pub fn all(&self) -> (&str, &[u32]) {
         (&self.bytes, &self.starts)
+    }
+
+    /// Whether all texts are ASCII.
+    pub fn is_ascii(&self) -> bool {
+        self.bytes.is_ascii()
     }
 
     fn size(&self) -> usize {

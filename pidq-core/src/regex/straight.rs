@@ -11,22 +11,24 @@ use super::FEW;
 use super::tree::{Assert, Class, Node, Repeat};
 
 /// Bytes of a text that is searched here.
-const LONGEST: usize = 64;
+pub(crate) const LONGEST: usize = 64;
 /// Runs of a pattern.
 const MOST_RUNS: usize = 16;
 
 /// A pattern without choices.
 #[derive(Debug, Default)]
-pub(super) struct Straight {
+pub(crate) struct Straight {
     runs: Vec<Run>,
+    /// By byte: a bit for each run that it may be in, and `FIRST`.
+    places: Vec<u32>,
     /// For each group, from 1, its runs.
     groups: Vec<Range<usize>>,
     /// It matches at the start of the text only.
     from_start: bool,
     /// It matches at the end of the text only.
     to_end: bool,
-    /// The characters that a match may begin with; nothing where it may be empty.
-    first: Option<Ascii>,
+    /// A match may be empty: then it may begin anywhere.
+    may_be_empty: bool,
 }
 
 /// So many characters of a class.
@@ -37,11 +39,17 @@ struct Run {
     max: usize,
 }
 
+/// The bit of the bytes that a match may begin with.
+const FIRST: u32 = 1 << MOST_RUNS;
+
 /// The runs of a group that was not read yet.
 const UNREAD: Range<usize> = usize::MAX..usize::MAX;
 
 /// Where the runs of a match begin, and where the last one ends.
-pub(super) type Bounds = [u8; MOST_RUNS + 1];
+pub(crate) type Bounds = [u8; MOST_RUNS + 1];
+
+/// No match yet.
+pub(crate) const NO_BOUNDS: Bounds = [0; MOST_RUNS + 1];
 
 /// A set of ASCII characters.
 #[derive(Clone, Copy, Debug, Default)]
@@ -59,7 +67,6 @@ impl Ascii {
         self.0[usize::from(byte >> 6) & 1] |= 1 << (byte & 63);
     }
 
-    #[inline]
     fn contains(self, byte: u8) -> bool {
         self.0[usize::from(byte >> 6) & 1] >> (byte & 63) & 1 == 1
     }
@@ -76,7 +83,7 @@ impl Ascii {
 
 impl Straight {
     /// Nothing where the pattern has choices, or anything but groups, classes and repetitions of these.
-    pub fn new(node: &Node, group_count: usize) -> Option<Straight> {
+    pub(super) fn new(node: &Node, group_count: usize) -> Option<Straight> {
         if group_count > FEW {
             return None;
         }
@@ -89,9 +96,18 @@ impl Straight {
         if straight.runs.len() > MOST_RUNS || !(0..straight.runs.len()).all(|at| straight.has_one_length(at)) {
             return None;
         }
-        let (first, is_whole) = straight.beginning(0);
-        straight.first = is_whole.then_some(first);
+        straight.look_up_places();
         Some(straight)
+    }
+
+    fn look_up_places(&mut self) {
+        let (first, is_whole) = self.beginning(0);
+        let bit = |is_set: bool, bit: u32| if is_set { bit } else { 0 };
+        let runs =
+            |byte: u8| (0..).zip(&self.runs).fold(0, |bits, (at, run)| bits | bit(run.class.contains(byte), 1 << at));
+        let places = |byte: u8| if byte < 128 { runs(byte) | bit(first.contains(byte), FIRST) } else { 0 };
+        self.places = (0..=u8::MAX).map(places).collect();
+        self.may_be_empty = !is_whole;
     }
 
     /// Whether this can search in a text.
@@ -165,39 +181,48 @@ impl Straight {
         run.min == run.max || !run.class.meets(self.beginning(at + 1).0)
     }
 
-    /// The first match at or after `start`.
-    pub fn find(&self, text: &str, start: usize) -> Option<Bounds> {
-        let text = text.as_bytes();
-        let mut bounds = [0; MOST_RUNS + 1];
+    /// Whether there is a match at or after `start`: then `bounds` tells where.
+    #[inline]
+    pub fn find(&self, text: &[u8], start: usize, bounds: &mut Bounds) -> bool {
         if self.from_start {
-            return (start == 0 && self.matches(text, 0, &mut bounds).is_ok()).then_some(bounds);
+            return start == 0 && self.matches(text, 0, bounds).is_ok();
         }
         let mut at = start;
         while at <= text.len() {
-            if let Some(first) = self.first {
-                at += text[at..].iter().position(|byte| first.contains(*byte))?;
+            if !self.may_be_empty {
+                let Some(next) = text[at..].iter().position(|byte| self.fits(*byte, FIRST)) else { return false };
+                at += next;
             }
-            match self.matches(text, at, &mut bounds) {
-                Ok(()) => return Some(bounds),
+            match self.matches(text, at, bounds) {
+                Ok(()) => return true,
                 Err(next) => at = next,
             }
         }
-        None
+        false
+    }
+
+    #[inline]
+    fn fits(&self, byte: u8, bit: u32) -> bool {
+        self.places.get(usize::from(byte)).is_some_and(|places| places & bit != 0)
     }
 
     /// Whether a match begins at a place; if not, where the next one may.
+    ///
+    /// Hot: a look at a table and a step for each byte.
     #[inline]
     fn matches(&self, text: &[u8], start: usize, bounds: &mut Bounds) -> Result<(), usize> {
         let mut at = start;
         let mut next = start + 1;
         for (place, run) in self.runs.iter().enumerate() {
             bounds[place] = at as u8;
-            let room = &text[at..text.len().min(at + run.max)];
-            let taken = room.iter().position(|byte| !run.class.contains(*byte)).unwrap_or(room.len());
-            if taken < run.min {
+            let end = text.len().min(at + run.max);
+            let least = at + run.min;
+            while at < end && self.fits(text[at], 1 << place) {
+                at += 1;
+            }
+            if at < least {
                 return Err(next);
             }
-            at += taken;
             // Where the first run may be as long as it likes, it ends here whichever of its characters it begins with.
             if place == 0 && run.max == LONGEST {
                 next = next.max(at);
@@ -208,6 +233,7 @@ impl Straight {
     }
 
     /// The whole match.
+    #[inline]
     pub fn whole(&self, bounds: &Bounds) -> Range<usize> {
         usize::from(bounds[0])..usize::from(bounds[self.runs.len()])
     }
@@ -217,6 +243,7 @@ impl Straight {
     }
 
     /// What the groups have matched, beginning with group 1.
+    #[inline]
     pub fn groups(&self, bounds: &Bounds) -> impl Iterator<Item = Range<u8>> {
         self.groups.iter().map(|runs| bounds[runs.start]..bounds[runs.end])
     }
