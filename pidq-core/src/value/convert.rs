@@ -17,34 +17,45 @@ pub(crate) const SHORT: usize = 20;
 pub(crate) fn short_decimal(value: f64, room: &mut [u8; SHORT]) -> Option<&str> {
     const MOST: f64 = 1e15;
     let size = value.abs();
-    for (places, scale) in [(0, 1.0), (1, 10.0), (2, 100.0), (3, 1000.0)] {
-        let digits = (size * scale + 0.5) as u64;
-        if digits as f64 >= MOST {
-            return None;
-        }
-        if digits as f64 / scale == size {
-            return write_decimal(digits, places, value < 0.0, room);
-        }
+    let whole = size as u64;
+    if whole as f64 == size {
+        return if size < MOST { write_decimal(whole, 0, value < 0.0, room) } else { None };
     }
-    None
+    let mut digits = (size * 1000.0 + 0.5) as u64;
+    if digits as f64 >= MOST || digits as f64 / 1000.0 != size {
+        return None;
+    }
+    let mut places = 3;
+    while places > 1 && digits.is_multiple_of(10) {
+        digits /= 10;
+        places -= 1;
+    }
+    write_decimal(digits, places, value < 0.0, room)
 }
 
 /// Writes digits from the last to the first, with a point before so many of them.
 fn write_decimal(digits: u64, places: usize, is_negative: bool, room: &mut [u8; SHORT]) -> Option<&str> {
-    let (mut left, mut written, mut at) = (digits, 0, SHORT);
-    while left > 0 || written <= places {
-        if written == places && places > 0 {
-            at -= 1;
-            room[at] = b'.';
-        }
+    let (mut left, mut at) = (digits, SHORT);
+    let mut write = |byte: u8| {
         at -= 1;
-        room[at] = b'0' + (left % 10) as u8;
+        room[at] = byte;
+    };
+    if places > 0 {
+        for _ in 0..places {
+            write(b'0' + (left % 10) as u8);
+            left /= 10;
+        }
+        write(b'.');
+    }
+    loop {
+        write(b'0' + (left % 10) as u8);
         left /= 10;
-        written += 1;
+        if left == 0 {
+            break;
+        }
     }
     if is_negative {
-        at -= 1;
-        room[at] = b'-';
+        write(b'-');
     }
     std::str::from_utf8(&room[at..]).ok()
 }
@@ -105,9 +116,16 @@ pub(crate) fn text_to_number(text: &str) -> f64 {
 fn short_integer(text: &str) -> Option<f64> {
     const EXACT: usize = 15;
     let digits = text.as_bytes();
-    let is_short = (1..=EXACT).contains(&digits.len());
-    let add = |sum: u64, digit: &u8| digit.is_ascii_digit().then(|| sum * 10 + u64::from(digit - b'0'));
-    is_short.then(|| digits.iter().try_fold(0, add)).flatten().map(|number| number as f64)
+    if digits.is_empty() || digits.len() > EXACT {
+        return None;
+    }
+    let (mut number, mut is_number) = (0, true);
+    for byte in digits {
+        let digit = byte.wrapping_sub(b'0');
+        is_number &= digit <= 9;
+        number = number * 10 + u64::from(digit);
+    }
+    is_number.then_some(number as f64)
 }
 
 fn digits_to_number(digits: &str, radix: u32) -> f64 {
