@@ -15,7 +15,7 @@ use sqlx::{Pool, Sqlite};
 
 pub use migrate::Migration;
 pub use presence::Server;
-pub use statement::{Arg, Row, Rows, Transaction};
+pub use statement::{Answer, Arg, Row, Rows, Transaction};
 
 /// An open database. Clones share its connections.
 #[derive(Clone)]

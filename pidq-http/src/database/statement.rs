@@ -57,6 +57,9 @@ impl<'a> From<&'a [u8]> for Arg<'a> {
     }
 }
 
+/// What a statement gives. What runs it is large: in a box, a future that may come to a statement stays small.
+pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, DatabaseError>> + Send + 'a>>;
+
 /// A row that both databases can give: tuples of `i64`, `String`, `Vec<u8>` and options of them.
 pub trait Row: for<'r> FromRow<'r, SqliteRow> + for<'r> FromRow<'r, PgRow> + Send + Unpin {}
 
@@ -78,24 +81,28 @@ macro_rules! bound {
 
 impl Database {
     /// Runs a statement that changes something; gives the number of rows changed.
-    pub async fn execute(&self, sql: &'static str, args: &[Arg<'_>]) -> Result<u64, DatabaseError> {
-        Ok(match &self.0 {
-            Pools::Sqlite { writer, .. } => bound!(sqlx::query(sql), args).execute(writer).await?.rows_affected(),
-            Pools::Postgres(server) => {
-                let mut connection = server.connection().await?;
-                server.saw(bound!(sqlx::query(sql), args).execute(&mut *connection).await)?.rows_affected()
-            }
+    pub fn execute<'a>(&'a self, sql: &'static str, args: &'a [Arg<'a>]) -> Answer<'a, u64> {
+        Box::pin(async move {
+            Ok(match &self.0 {
+                Pools::Sqlite { writer, .. } => bound!(sqlx::query(sql), args).execute(writer).await?.rows_affected(),
+                Pools::Postgres(server) => {
+                    let mut connection = server.connection().await?;
+                    server.saw(bound!(sqlx::query(sql), args).execute(&mut *connection).await)?.rows_affected()
+                }
+            })
         })
     }
 
     /// All rows of a statement that only reads.
-    pub async fn rows<T: Row>(&self, sql: &'static str, args: &[Arg<'_>]) -> Result<Vec<T>, DatabaseError> {
-        Ok(match &self.0 {
-            Pools::Sqlite { readers, .. } => bound!(sqlx::query_as(sql), args).fetch_all(readers).await?,
-            Pools::Postgres(server) => {
-                let mut connection = server.connection().await?;
-                server.saw(bound!(sqlx::query_as(sql), args).fetch_all(&mut *connection).await)?
-            }
+    pub fn rows<'a, T: Row + 'a>(&'a self, sql: &'static str, args: &'a [Arg<'a>]) -> Answer<'a, Vec<T>> {
+        Box::pin(async move {
+            Ok(match &self.0 {
+                Pools::Sqlite { readers, .. } => bound!(sqlx::query_as(sql), args).fetch_all(readers).await?,
+                Pools::Postgres(server) => {
+                    let mut connection = server.connection().await?;
+                    server.saw(bound!(sqlx::query_as(sql), args).fetch_all(&mut *connection).await)?
+                }
+            })
         })
     }
 
@@ -109,30 +116,36 @@ impl Database {
     }
 
     /// The first row of a statement that only reads.
-    pub async fn row<T: Row>(&self, sql: &'static str, args: &[Arg<'_>]) -> Result<Option<T>, DatabaseError> {
-        Ok(match &self.0 {
-            Pools::Sqlite { readers, .. } => bound!(sqlx::query_as(sql), args).fetch_optional(readers).await?,
-            Pools::Postgres(server) => {
-                let mut connection = server.connection().await?;
-                server.saw(bound!(sqlx::query_as(sql), args).fetch_optional(&mut *connection).await)?
-            }
+    pub fn row<'a, T: Row + 'a>(&'a self, sql: &'static str, args: &'a [Arg<'a>]) -> Answer<'a, Option<T>> {
+        Box::pin(async move {
+            Ok(match &self.0 {
+                Pools::Sqlite { readers, .. } => bound!(sqlx::query_as(sql), args).fetch_optional(readers).await?,
+                Pools::Postgres(server) => {
+                    let mut connection = server.connection().await?;
+                    server.saw(bound!(sqlx::query_as(sql), args).fetch_optional(&mut *connection).await)?
+                }
+            })
         })
     }
 
     /// Begins a transaction that will write. Dropped without [`Transaction::commit`], it never was.
-    pub async fn begin(&self) -> Result<Transaction, DatabaseError> {
-        Ok(match &self.0 {
-            Pools::Sqlite { writer, .. } => Transaction::Sqlite(writer.begin_with("begin immediate").await?),
-            Pools::Postgres(server) => Transaction::Postgres(server.begin().await?),
+    pub fn begin(&self) -> Answer<'_, Transaction> {
+        Box::pin(async move {
+            Ok(match &self.0 {
+                Pools::Sqlite { writer, .. } => Transaction::Sqlite(writer.begin_with("begin immediate").await?),
+                Pools::Postgres(server) => Transaction::Postgres(server.begin().await?),
+            })
         })
     }
 
     /// Begins a transaction that nobody waits for the disk for, for what is said and not promised: a loss of power may
     /// take it back, with all that came after it, unless something came after it that was waited for.
-    pub async fn begin_lightly(&self) -> Result<Transaction, DatabaseError> {
-        Ok(match &self.0 {
-            Pools::Sqlite { writer, .. } => Transaction::Sqlite(writer.begin_with(LIGHTLY_SQLITE).await?),
-            Pools::Postgres(server) => Transaction::Postgres(server.begin_with(LIGHTLY_POSTGRES).await?),
+    pub fn begin_lightly(&self) -> Answer<'_, Transaction> {
+        Box::pin(async move {
+            Ok(match &self.0 {
+                Pools::Sqlite { writer, .. } => Transaction::Sqlite(writer.begin_with(LIGHTLY_SQLITE).await?),
+                Pools::Postgres(server) => Transaction::Postgres(server.begin_with(LIGHTLY_POSTGRES).await?),
+            })
         })
     }
 }
@@ -161,26 +174,32 @@ pub enum Transaction {
 
 impl Transaction {
     /// Runs a statement that changes something; gives the number of rows changed.
-    pub async fn execute(&mut self, sql: &'static str, args: &[Arg<'_>]) -> Result<u64, DatabaseError> {
-        Ok(match self {
-            Transaction::Sqlite(tx) => bound!(sqlx::query(sql), args).execute(&mut **tx).await?.rows_affected(),
-            Transaction::Postgres(tx) => bound!(sqlx::query(sql), args).execute(&mut **tx).await?.rows_affected(),
+    pub fn execute<'a>(&'a mut self, sql: &'static str, args: &'a [Arg<'a>]) -> Answer<'a, u64> {
+        Box::pin(async move {
+            Ok(match self {
+                Transaction::Sqlite(tx) => bound!(sqlx::query(sql), args).execute(&mut **tx).await?.rows_affected(),
+                Transaction::Postgres(tx) => bound!(sqlx::query(sql), args).execute(&mut **tx).await?.rows_affected(),
+            })
         })
     }
 
     /// The first row of a statement.
-    pub async fn row<T: Row>(&mut self, sql: &'static str, args: &[Arg<'_>]) -> Result<Option<T>, DatabaseError> {
-        Ok(match self {
-            Transaction::Sqlite(tx) => bound!(sqlx::query_as(sql), args).fetch_optional(&mut **tx).await?,
-            Transaction::Postgres(tx) => bound!(sqlx::query_as(sql), args).fetch_optional(&mut **tx).await?,
+    pub fn row<'a, T: Row + 'a>(&'a mut self, sql: &'static str, args: &'a [Arg<'a>]) -> Answer<'a, Option<T>> {
+        Box::pin(async move {
+            Ok(match self {
+                Transaction::Sqlite(tx) => bound!(sqlx::query_as(sql), args).fetch_optional(&mut **tx).await?,
+                Transaction::Postgres(tx) => bound!(sqlx::query_as(sql), args).fetch_optional(&mut **tx).await?,
+            })
         })
     }
 
     /// All rows of a statement.
-    pub async fn rows<T: Row>(&mut self, sql: &'static str, args: &[Arg<'_>]) -> Result<Vec<T>, DatabaseError> {
-        Ok(match self {
-            Transaction::Sqlite(tx) => bound!(sqlx::query_as(sql), args).fetch_all(&mut **tx).await?,
-            Transaction::Postgres(tx) => bound!(sqlx::query_as(sql), args).fetch_all(&mut **tx).await?,
+    pub fn rows<'a, T: Row + 'a>(&'a mut self, sql: &'static str, args: &'a [Arg<'a>]) -> Answer<'a, Vec<T>> {
+        Box::pin(async move {
+            Ok(match self {
+                Transaction::Sqlite(tx) => bound!(sqlx::query_as(sql), args).fetch_all(&mut **tx).await?,
+                Transaction::Postgres(tx) => bound!(sqlx::query_as(sql), args).fetch_all(&mut **tx).await?,
+            })
         })
     }
 
@@ -194,11 +213,13 @@ impl Transaction {
     }
 
     /// Makes the changes last.
-    pub async fn commit(self) -> Result<(), DatabaseError> {
-        match self {
-            Transaction::Sqlite(tx) => tx.commit().await?,
-            Transaction::Postgres(tx) => tx.commit().await?,
-        }
-        Ok(())
+    pub fn commit(self) -> Answer<'static, ()> {
+        Box::pin(async move {
+            match self {
+                Transaction::Sqlite(tx) => tx.commit().await?,
+                Transaction::Postgres(tx) => tx.commit().await?,
+            }
+            Ok(())
+        })
     }
 }
