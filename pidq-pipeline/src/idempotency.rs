@@ -18,6 +18,7 @@ use pidq_http::{Fut, Handler, Method, Problem, Request, Response, Secret, Status
 use serde::{Deserialize, Serialize};
 
 use crate::audit;
+use crate::parameters;
 use crate::platform::Platform;
 use crate::problems::stored;
 use crate::seal::Place;
@@ -52,6 +53,7 @@ pub(crate) fn around<'a>(
     handler: Handler<Platform>,
 ) -> Fut<'a, Result<Response, Problem>> {
     Box::pin(async move {
+        parameters::known(&request)?;
         match Keyed::of(&request)? {
             Some(keyed) => once(platform, keyed, request, handler).await,
             None => audit::handled(platform, request, handler).await,

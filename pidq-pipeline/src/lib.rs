@@ -51,6 +51,7 @@ mod labels;
 mod licensing;
 mod limits;
 mod opening;
+mod parameters;
 mod pipelines;
 mod platform;
 mod policies;

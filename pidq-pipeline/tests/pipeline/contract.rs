@@ -247,6 +247,22 @@ async fn a_token_that_is_over_says_so() {
 }
 
 #[tokio::test]
+async fn a_parameter_that_is_misspelt_filters_nothing_and_is_refused() {
+    let world = World::sqlite(&[]).await;
+    let documents = format!("/api/pipelines/{}/documents", world.pipeline().await);
+    let refused = world.get(&format!("{documents}?limit=1&classifcation=manual")).await;
+    assert_eq!((refused.status, refused.code().as_str()), (400, "invalid-parameter"));
+    let problem = refused.json();
+    assert_eq!(problem["parameter"], "classifcation");
+    assert!(problem["allowed"].as_array().unwrap().contains(&json!("classification")), "{problem}");
+    for method in ["GET", "HEAD"] {
+        assert_eq!(world.send(method, &format!("{documents}?classification=manual"), &[], "").await.status, 200);
+        assert_eq!(world.send(method, &format!("{documents}?x"), &[], "").await.status, 400);
+    }
+    assert_eq!(world.get(&format!("{documents}?")).await.status, 200);
+}
+
+#[tokio::test]
 async fn what_is_refused_has_its_code_and_all_members_of_a_problem() {
     let world = World::sqlite(&[]).await;
     let id = world.pipeline().await;
@@ -261,6 +277,7 @@ async fn what_is_refused_has_its_code_and_all_members_of_a_problem() {
         ("POST", &documents, &[("content-type", "multipart/form-data; boundary=x")], "--x", 400, "malformed-multipart"),
         ("GET", "/api/pipelines?cursor=00", &[], "", 400, "invalid-cursor"),
         ("GET", "/api/pipelines?limit=0", &[], "", 400, "invalid-parameter"),
+        ("GET", &format!("{documents}?classifcation=manual"), &[], "", 400, "invalid-parameter"),
         ("GET", "/api/pipelines/none", &[], "", 404, "pipeline-not-found"),
         ("GET", &format!("{documents}/none"), &[], "", 404, "document-not-found"),
         ("GET", "/api/keys/none", &[], "", 404, "key-not-found"),

@@ -45,11 +45,19 @@ async fn the_same_request_happens_once_and_has_the_same_answer() {
 #[tokio::test]
 async fn a_key_names_one_request() {
     let world = World::sqlite(&[]).await;
-    post(&world, "/api/pipelines", "k", &wanted("p")).await;
-    for (path, body) in
-        [("/api/pipelines", wanted("q")), ("/api/pipelines?x=1", wanted("p")), ("/api/keys", wanted("p"))]
-    {
-        let answer = post(&world, path, "k", &body).await;
+    let made = post(&world, "/api/pipelines", "k", &wanted("p")).await.json();
+    let preview = format!("/api/pipelines/{}/preview", made["id"].as_str().unwrap());
+    let text = json!({"text": "The pump P-101A."});
+    for (path, key, body) in [
+        ("/api/pipelines", "k", &wanted("q")),
+        ("/api/keys", "k", &wanted("p")),
+        (&preview, "k", &text),
+        (&format!("{preview}?limit=1"), "another", &text),
+    ] {
+        if key == "another" {
+            assert_eq!(post(&world, &preview, key, body).await.status, 200);
+        }
+        let answer = post(&world, path, key, body).await;
         assert_eq!((answer.status, answer.code().as_str()), (422, "idempotency-key-reuse"), "{path} {body}");
     }
     for bad in ["", "a b", &"k".repeat(256)] {
