@@ -71,7 +71,7 @@ pub struct Act {
     pub id: String,
     /// Milliseconds since 1970.
     pub happened_at: i64,
-    /// Who: `key:ID`, `client:ID`, `anyone`, or `system`.
+    /// Who: `key:ID`, `client:ID`, `user:ID`, `anyone`, or `system`.
     pub actor: String,
     /// What: `document.delete`.
     pub action: String,

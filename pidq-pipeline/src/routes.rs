@@ -640,7 +640,8 @@ const DATE_TIME: &str = r#"{"type":"string","format":"date-time"}"#;
 const DATE: &str = r#"{"type":"string","format":"date"}"#;
 const SINCE: Parameter = parameter("since", DATE_TIME, "Only what happened at this moment or later.");
 const UNTIL: Parameter = parameter("until", DATE_TIME, "Only what happened before this moment.");
-const ACTOR: Parameter = parameter("actor", TEXT, "Only what this actor did: `key:ID`, `client:ID`, `system`.");
+const ACTOR: Parameter =
+    parameter("actor", TEXT, "Only what this actor did: `key:ID`, `client:ID`, `user:ID`, `system`.");
 const ACTION: Parameter = parameter("action", TEXT, "Only this action: `document.delete`.");
 const IN_PIPELINE: Parameter = parameter("pipeline", TEXT, "Only in this pipeline.");
 const RESULT: Parameter = parameter("result", TEXT, "Only with this result: `done`, or the code of a refusal.");

@@ -21,7 +21,7 @@ const GRANTS: &[GrantType] = &[GrantType::Password, GrantType::RefreshToken, Gra
 
 /// The secret of the client is compared by its fingerprint, which costs nothing; hashing the password at each start to
 /// compare it would cost what a login does.
-const IS_AS_SAID: &str = "select 1 from clients c join users u on u.login = $4
+const IS_AS_SAID: &str = "select cast(1 as bigint) from clients c join users u on u.login = $4
   where c.id = $1 and c.secret = $2 and c.grant_types = $3";
 const OTHER_CLIENTS: &str =
     "delete from clients where lower(id) in (select login from users where member_of = $1 and login <> $2)";
@@ -43,8 +43,7 @@ impl Identities {
     async fn has_master(&self, master: Master<'_>) -> Result<bool, IdentityError> {
         let (secret, login, grants) = (master.secret.fingerprint(), lower(master.key), Client::words(GRANTS));
         let args = [master.key.into(), (&secret).into(), (&grants).into(), (&login).into()];
-        // PostgreSQL reads the number as one of 32 bits.
-        Ok(self.database.row::<(i32,)>(IS_AS_SAID, &args).await?.is_some())
+        Ok(self.database.row::<(i64,)>(IS_AS_SAID, &args).await?.is_some())
     }
 
     async fn forget_other_masters(&self, master: Master<'_>) -> Result<(), IdentityError> {

@@ -78,7 +78,8 @@ async fn a_pipeline_goes_away_with_its_documents() {
     on_each(async |world| {
         let id = world.pipeline().await;
         world.ready(&id, "V-201.md", VESSEL.as_bytes(), &[("classification", "manual")]).await;
-        assert_eq!(world.send("DELETE", &format!("/api/pipelines/{id}"), &[], "").await.status, 202);
+        let status = world.send("DELETE", &format!("/api/pipelines/{id}"), &[], "").await.status;
+        assert!([202, 204].contains(&status), "{status}: a worker may have been quicker than the answer");
         for _ in 0..100 {
             if world.get(&format!("/api/pipelines/{id}")).await.status == 404 {
                 return;
