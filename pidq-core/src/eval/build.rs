@@ -340,10 +340,7 @@ impl<'a> Cx<'a> {
 
     fn text_of_other(&mut self, value: Value<'a>) -> Result<&'a str> {
         match value {
-            Value::Number(number) => match convert::short_decimal(number.value(), &mut [0; convert::SHORT]) {
-                Some(text) => self.short_text(text),
-                None => self.short_text(ryu_js::Buffer::new().format(number.value())),
-            },
+            Value::Number(number) => self.short_text(convert::NumberRoom::new().text(number.value())),
             Value::Bool(value) => Ok(if value { "true" } else { "false" }),
             other => self.text(|out| convert::write_text(other, out)),
         }

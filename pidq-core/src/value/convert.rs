@@ -9,12 +9,32 @@ pub(crate) fn number_text(value: f64) -> NumberText {
     NumberText(value)
 }
 
+/// Room for the text of a number.
+pub(crate) struct NumberRoom {
+    short: [u8; SHORT],
+    long: ryu_js::Buffer,
+}
+
+impl NumberRoom {
+    pub fn new() -> NumberRoom {
+        NumberRoom { short: [0; SHORT], long: ryu_js::Buffer::new() }
+    }
+
+    /// As JavaScript prints it.
+    pub fn text(&mut self, value: f64) -> &str {
+        match short_decimal(value, &mut self.short) {
+            Some(text) => text,
+            None => self.long.format(value),
+        }
+    }
+}
+
 /// Room for a short decimal: a sign, fifteen digits and a point.
-pub(crate) const SHORT: usize = 20;
+const SHORT: usize = 20;
 
 /// The text of a number of at most fifteen digits, three of them after the point: what most drawings have. It is the
 /// shortest one, since no two such texts are the same double.
-pub(crate) fn short_decimal(value: f64, room: &mut [u8; SHORT]) -> Option<&str> {
+fn short_decimal(value: f64, room: &mut [u8; SHORT]) -> Option<&str> {
     const MOST: f64 = 1e15;
     let size = value.abs();
     let whole = size as u64;
@@ -65,7 +85,7 @@ pub(crate) struct NumberText(f64);
 
 impl fmt::Display for NumberText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(ryu_js::Buffer::new().format(self.0))
+        f.write_str(NumberRoom::new().text(self.0))
     }
 }
 
@@ -204,10 +224,7 @@ fn write_scalar(value: Value<'_>, out: &mut impl Write) -> fmt::Result {
         Value::Undefined => out.write_str("undefined"),
         Value::Null => out.write_str("null"),
         Value::Bool(value) => out.write_str(if value { "true" } else { "false" }),
-        Value::Number(number) => match short_decimal(number.value(), &mut [0; SHORT]) {
-            Some(text) => out.write_str(text),
-            None => out.write_str(ryu_js::Buffer::new().format(number.value())),
-        },
+        Value::Number(number) => out.write_str(NumberRoom::new().text(number.value())),
         Value::String(text) => out.write_str(text),
         Value::Array(_) => Ok(()),
         Value::Object(_) => out.write_str("[object Object]"),

@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 
+use super::convert::NumberRoom;
 use super::{Array, CellList, Fields, Items, Number, Object, Rows, Table, Value};
 use crate::arena::{Arena, Cell, ContainerId, Kind, Layout, load::array_index};
 use crate::error::{Code, Error, Result, Span};
@@ -273,7 +274,7 @@ impl Writer<'_> {
     fn number(&mut self, number: Number<'_>) -> Result<()> {
         match number.lexeme() {
             Some(lexeme) => self.push(lexeme),
-            None if number.value().is_finite() => self.push(ryu_js::Buffer::new().format(number.value())),
+            None if number.value().is_finite() => self.push(NumberRoom::new().text(number.value())),
             None => self.push("null"),
         }
     }
