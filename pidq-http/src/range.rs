@@ -30,24 +30,29 @@ pub(crate) fn is_offered(headers: &HeaderMap) -> bool {
 
 /// Cuts an answer that offers ranges to the one that was asked for; 416 if there are no such bytes.
 pub(crate) fn cut(head: &Head, response: &mut Response) -> Result<(), Problem> {
-    let offered = is_offered(&response.headers) && response.status == StatusCode::OK;
-    if head.method != Method::GET || !offered || !is_same(head, &response.headers) {
+    if response.status != StatusCode::OK {
         return Ok(());
     }
-    let Content::Whole(bytes) = &mut response.body else { return Ok(()) };
+    let Content::Whole(bytes) = &response.body else { return Ok(()) };
     let length = bytes.len() as u64;
-    match wanted(&head.headers, length) {
-        Wanted::Whole => {}
-        Wanted::Beyond => return Err(beyond(length)),
-        Wanted::Part(part) => {
-            *bytes = bytes.slice(part.start as usize..part.end as usize);
-            let told = format!("bytes {}-{}/{length}", part.start, part.end - 1);
-            *response = std::mem::replace(response, Response::empty(StatusCode::OK))
-                .status(StatusCode::PARTIAL_CONTENT)
-                .header(CONTENT_RANGE, told);
-        }
+    if let Some(part) = of(head, &response.headers, length)? {
+        let bytes = bytes.slice(part.start as usize..part.end as usize);
+        let cut = std::mem::replace(response, Response::empty(StatusCode::OK)).in_part(&part, length);
+        *response = Response { body: Content::Whole(bytes), ..cut };
     }
     Ok(())
+}
+
+/// The part of so many bytes that is wanted of an answer with these headers; none: the whole.
+pub(crate) fn of(head: &Head, headers: &HeaderMap, length: u64) -> Result<Option<Range<u64>>, Problem> {
+    if head.method != Method::GET || !is_offered(headers) || !is_same(head, headers) {
+        return Ok(None);
+    }
+    match wanted(&head.headers, length) {
+        Wanted::Whole => Ok(None),
+        Wanted::Part(part) => Ok(Some(part)),
+        Wanted::Beyond => Err(beyond(length)),
+    }
 }
 
 /// Whether the client wants a part of these very bytes. A weak validator, or a date, does not say so.

@@ -3,10 +3,13 @@
 mod body;
 mod stream;
 
+use std::ops::Range;
+
 use bytes::Bytes;
 use hyper::StatusCode;
 use hyper::header::{
-    ACCEPT_RANGES, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, HeaderMap, HeaderName, HeaderValue, LOCATION,
+    ACCEPT_RANGES, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_RANGE, CONTENT_TYPE, ETAG, HeaderMap, HeaderName,
+    HeaderValue, LOCATION,
 };
 use serde::Serialize;
 
@@ -15,6 +18,8 @@ pub(crate) use body::{Activity, Content, Outgoing, PIECE};
 pub use stream::{Events, Gone, Lines, Sender};
 
 use crate::problem::Problem;
+use crate::range;
+use crate::request::Head;
 
 /// What a handler gives back.
 pub struct Response {
@@ -55,6 +60,36 @@ impl Response {
     pub fn stream(media: &'static str) -> (Sender, Self) {
         let (sender, content) = stream::channel(None);
         (sender, Response::with_content(StatusCode::OK, media, content))
+    }
+
+    /// 200 with so many bytes that are sent while they are made, or 206 with the part of them that somebody wants: that
+    /// range is to be made, no more and no less. Ranges are of the bytes that the validator tells.
+    ///
+    /// # Errors
+    /// 416: there are no such bytes.
+    pub fn made(
+        head: &Head,
+        media: &'static str,
+        etag: &str,
+        length: u64,
+    ) -> Result<(Sender, Range<u64>, Self), Problem> {
+        let mut response = Response::empty(StatusCode::OK).etag(etag).ranged();
+        response.headers.insert(CONTENT_TYPE, HeaderValue::from_static(media));
+        // Who has these bytes is told so, whatever part was asked for.
+        let part = if head.knows(etag) { None } else { range::of(head, &response.headers, length)? };
+        if let Some(part) = &part {
+            response = response.in_part(part, length);
+        }
+        let part = part.unwrap_or(0..length);
+        let (sender, content) = stream::channel_of_length(part.end - part.start);
+        response.body = content;
+        Ok((sender, part, response))
+    }
+
+    /// 206: these of so many bytes.
+    pub(crate) fn in_part(self, part: &Range<u64>, length: u64) -> Self {
+        let told = format!("bytes {}-{}/{length}", part.start, part.end - 1);
+        self.status(StatusCode::PARTIAL_CONTENT).header(CONTENT_RANGE, told)
     }
 
     /// 200 with a body of known length that is written as the client takes it.

@@ -35,6 +35,8 @@ pub trait Filling: Send {
 /// Pieces from a maker, and signs of life while it thinks.
 pub(crate) struct Streaming {
     pieces: mpsc::Receiver<Piece>,
+    /// Bytes that are to come, if that was said.
+    left: Option<u64>,
     heartbeat: Option<(Duration, Pin<Box<Sleep>>)>,
 }
 
@@ -44,7 +46,23 @@ pub(crate) struct Abandoned;
 
 impl Streaming {
     pub(super) fn new(pieces: mpsc::Receiver<Piece>, heartbeat: Option<Duration>) -> Self {
-        Streaming { pieces, heartbeat: heartbeat.map(|every| (every, Box::pin(sleep(every)))) }
+        Streaming { pieces, left: None, heartbeat: heartbeat.map(|every| (every, Box::pin(sleep(every)))) }
+    }
+
+    pub(super) fn of_length(pieces: mpsc::Receiver<Piece>, length: u64) -> Self {
+        Streaming { left: Some(length), ..Streaming::new(pieces, None) }
+    }
+
+    /// A maker that makes more or less than it said has made nothing that anybody could take for the whole.
+    fn count(&mut self, bytes: Bytes) -> Result<Bytes, Abandoned> {
+        if let Some(left) = &mut self.left {
+            *left = left.checked_sub(bytes.len() as u64).ok_or(Abandoned)?;
+        }
+        Ok(bytes)
+    }
+
+    fn end(&self) -> Option<Result<Bytes, Abandoned>> {
+        self.left.is_some_and(|left| left > 0).then_some(Err(Abandoned))
     }
 
     fn poll_piece(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Abandoned>>> {
@@ -53,8 +71,8 @@ impl Streaming {
                 timer.as_mut().reset(tokio::time::Instant::now() + *every);
             }
             return Poll::Ready(match piece {
-                Some(Piece::Data(bytes)) => Some(Ok(bytes)),
-                Some(Piece::End) => None,
+                Some(Piece::Data(bytes)) => Some(self.count(bytes)),
+                Some(Piece::End) => self.end(),
                 None => Some(Err(Abandoned)),
             });
         }
@@ -74,7 +92,7 @@ impl Content {
             Content::Empty => Some(0),
             Content::Whole(bytes) => Some(bytes.len() as u64),
             Content::Filled(filling) => Some(filling.left()),
-            Content::Stream(_) => None,
+            Content::Stream(stream) => stream.left,
         }
     }
 

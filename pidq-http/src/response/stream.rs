@@ -43,6 +43,12 @@ pub(super) fn channel(heartbeat: Option<Duration>) -> (Sender, Content) {
     (Sender { queue, pending: BytesMut::new() }, Content::Stream(Streaming::new(pieces, heartbeat)))
 }
 
+/// The same for a body of known length.
+pub(super) fn channel_of_length(length: u64) -> (Sender, Content) {
+    let (queue, pieces) = mpsc::channel(QUEUE);
+    (Sender { queue, pending: BytesMut::new() }, Content::Stream(Streaming::of_length(pieces, length)))
+}
+
 impl Sender {
     /// Sends a piece, as soon as there is room.
     pub async fn send(&mut self, bytes: impl Into<Bytes>) -> Result<(), Gone> {

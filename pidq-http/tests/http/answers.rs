@@ -166,11 +166,20 @@ async fn the_floor_answers_for_itself() {
     assert_eq!(status(&server.request("GET /metrics HTTP/1.1", "").await), 404, "figures are for the administrator");
 }
 
+/// What offers ranges: bytes that are there, and bytes that are made while they are sent.
+const FILES: [&str; 2] = ["/file", "/made"];
+
 #[tokio::test]
 async fn a_range_is_a_part_of_the_same_bytes() {
     let server = Server::start(app());
+    for path in FILES {
+        ranges(&server, path).await;
+    }
+}
+
+async fn ranges(server: &Server, path: &str) {
     let ask =
-        async |method: &str, headers: &str| server.request(&format!("{method} /file HTTP/1.1{headers}"), "").await;
+        async |method: &str, headers: &str| server.request(&format!("{method} {path} HTTP/1.1{headers}"), "").await;
     let part = ask("GET", "\r\nRange: bytes=8-11\r\nAccept-Encoding: gzip").await;
     assert_eq!((status(&part), body(&part)), (206, "8901"));
     assert_eq!(header(&part, "content-range"), Some("bytes 8-11/2000"));
@@ -185,6 +194,14 @@ async fn a_range_is_a_part_of_the_same_bytes() {
 #[tokio::test]
 async fn where_a_range_does_not_hold_the_whole_is_sent() {
     let server = Server::start(app());
+    for path in FILES {
+        no_ranges(&server, path).await;
+    }
+    let other = server.request("GET /things/1 HTTP/1.1\r\nRange: bytes=0-0", "").await;
+    assert_eq!(status(&other), 200, "nothing offers ranges unless it says so");
+}
+
+async fn no_ranges(server: &Server, path: &str) {
     for headers in [
         "",
         "\r\nRange: bytes=0-1,4-5",
@@ -194,16 +211,23 @@ async fn where_a_range_does_not_hold_the_whole_is_sent() {
         "\r\nRange: bytes=0-1\r\nIf-Range: Sat, 21 Nov 2026 08:00:00 GMT",
         "\r\nRange: bytes=0-1\r\nRange: bytes=2-3",
     ] {
-        let answer = server.request(&format!("GET /file HTTP/1.1{headers}"), "").await;
+        let answer = server.request(&format!("GET {path} HTTP/1.1{headers}"), "").await;
         assert_eq!((status(&answer), body(&answer).len()), (200, 2000), "{headers}");
         assert_eq!(header(&answer, "accept-ranges"), Some("bytes"), "{headers}");
     }
-    let known = server.request("GET /file HTTP/1.1\r\nRange: bytes=0-1\r\nIf-None-Match: \"v1\"", "").await;
+    let known = format!("GET {path} HTTP/1.1\r\nRange: bytes=0-1\r\nIf-None-Match: \"v1\"");
+    let known = server.request(&known, "").await;
     assert_eq!((status(&known), body(&known)), (304, ""), "who has it all needs no part");
-    let head = server.request("HEAD /file HTTP/1.1\r\nRange: bytes=0-1", "").await;
+    let head = server.request(&format!("HEAD {path} HTTP/1.1\r\nRange: bytes=0-1"), "").await;
     assert_eq!((status(&head), header(&head, "content-length")), (200, Some("2000")));
-    let other = server.request("GET /things/1 HTTP/1.1\r\nRange: bytes=0-0", "").await;
-    assert_eq!(status(&other), 200, "nothing offers ranges unless it says so");
+}
+
+#[tokio::test]
+async fn what_is_made_shorter_than_it_was_said_to_be_is_broken_off() {
+    let server = Server::start(app());
+    let answer = server.request("GET /short HTTP/1.1", "").await;
+    assert_eq!((status(&answer), header(&answer, "content-length")), (200, Some("2000")));
+    assert!(body(&answer).len() < 2000, "the client sees that it is not all");
 }
 
 #[tokio::test]

@@ -46,6 +46,8 @@ pub const ROUTES: &[Route<State>] = &[
     row!(POST, "/echo", Access::Public, JSON, echo),
     row!(GET, "/big", Access::Public, None, big),
     row!(GET, "/file", Access::Public, None, file),
+    row!(GET, "/made", Access::Public, None, made),
+    row!(GET, "/short", Access::Public, None, short),
     row!(GET, "/stream", Access::Public, None, stream),
     row!(GET, "/abandoned", Access::Public, None, abandoned),
     row!(GET, "/events", Access::Public, None, events),
@@ -81,6 +83,28 @@ async fn big(_: &State, _: Request) -> Result<Response, Problem> {
 
 async fn file(_: &State, _: Request) -> Result<Response, Problem> {
     Ok(Response::ok("text/plain", "0123456789".repeat(200)).etag("v1").ranged())
+}
+
+/// The same, made while it is sent.
+async fn made(_: &State, request: Request) -> Result<Response, Problem> {
+    let (mut sender, part, response) = Response::made(&request.head, "text/plain", "v1", 2000)?;
+    tokio::spawn(async move {
+        for at in part {
+            sender.send((at % 10).to_string()).await?;
+        }
+        sender.finish().await
+    });
+    Ok(response)
+}
+
+/// Says more than it does.
+async fn short(_: &State, request: Request) -> Result<Response, Problem> {
+    let (mut sender, _, response) = Response::made(&request.head, "text/plain", "v1", 2000)?;
+    tokio::spawn(async move {
+        sender.send("not 2000 bytes").await?;
+        sender.finish().await
+    });
+    Ok(response)
 }
 
 async fn stream(_: &State, _: Request) -> Result<Response, Problem> {
