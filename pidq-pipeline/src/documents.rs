@@ -1,5 +1,6 @@
 //! `/api/pipelines/{pipeline_id}/documents`: what pipelines hold.
 
+mod download;
 mod preview;
 mod replace;
 mod several;
@@ -113,12 +114,14 @@ pub(crate) async fn content(platform: &Arc<Platform>, request: Request) -> Resul
     if request.head.knows(&tag) {
         return Ok(Response::ok("application/octet-stream", "").etag(tag));
     }
-    let bytes = platform.store.content(&document.id, document.revision).await.map_err(stored)?.ok_or_else(not_found)?;
+    let row = platform.store.content_row(&document.id, document.revision).await.map_err(stored)?;
+    let bytes = row.ok_or_else(not_found)?;
+    let response = match u64::try_from(document.size) {
+        Ok(size) if bytes.is_empty() && size > 0 => download::in_pieces(platform, &request.head, &document, size)?,
+        _ => Response::ok("application/octet-stream", bytes).etag(tag).ranged(),
+    };
     let name = pidq_http::percent_encode(&document.filename);
-    Ok(Response::ok("application/octet-stream", bytes)
-        .header(header::CONTENT_DISPOSITION, format!("attachment; filename*=UTF-8''{name}"))
-        .etag(tag)
-        .ranged())
+    Ok(response.header(header::CONTENT_DISPOSITION, format!("attachment; filename*=UTF-8''{name}")))
 }
 
 /// `GET …/text`: what was read of it.

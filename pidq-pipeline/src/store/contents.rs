@@ -55,6 +55,9 @@ const CONTENT: &str = "select c.content, p.piece from contents c
   left join content_pieces p on p.document_id = c.document_id and p.revision = c.revision
   where c.document_id = $1 and c.revision = $2 order by p.number";
 
+const ROW: &str = "select content from contents where document_id = $1 and revision = $2";
+const ONE_PIECE: &str = "select piece from content_pieces where document_id = $1 and revision = $2 and number = $3";
+
 /// Stores the bytes of a revision.
 pub(super) async fn add(tx: &mut Transaction, document: &str, revision: i64, content: Content<'_>) -> Result<()> {
     let whole = content.in_memory().unwrap_or_default();
@@ -72,7 +75,25 @@ pub(super) async fn add(tx: &mut Transaction, document: &str, revision: i64, con
 }
 
 impl Store {
-    /// The bytes of a revision.
+    /// The bytes of a revision if they stand in its row; empty if they stand in pieces, or there are none.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn content_row(&self, id: &str, revision: i64) -> Result<Option<Vec<u8>>> {
+        Ok(self.database.row::<(Vec<u8>,)>(ROW, &[id.into(), revision.into()]).await?.map(|row| row.0))
+    }
+
+    /// The piece of a revision in which a byte stands, and how many of its bytes come before.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn content_piece(&self, id: &str, revision: i64, byte: u64) -> Result<Option<(Vec<u8>, usize)>> {
+        let (number, before) = ((byte / PIECE as u64) as i64, (byte % PIECE as u64) as usize);
+        let row = self.database.row::<(Vec<u8>,)>(ONE_PIECE, &[id.into(), revision.into(), number.into()]).await?;
+        Ok(row.map(|row| (row.0, before)))
+    }
+
+    /// The bytes of a revision, all in memory.
     ///
     /// # Errors
     /// If the database does not answer.

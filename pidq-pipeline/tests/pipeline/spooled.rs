@@ -26,6 +26,17 @@ async fn a_large_document_comes_back_as_it_came() {
             assert!(world.get(&path).await.body == content, "{bytes}");
             let part = world.send("GET", &path, &[("range", "bytes=262140-262143")], "").await;
             assert_eq!((part.status, part.body.as_slice()), (206, &content[262_140..262_144]));
+            // Over the borders of pieces, from one on, and up to one.
+            for (first, last) in [(0, 262_143), (1, bytes - 2), (262_100, 524_400), (262_144, 524_287)] {
+                let last = last.min(bytes - 1);
+                let Some(expected) = content.get(first..=last).filter(|expected| !expected.is_empty()) else {
+                    continue;
+                };
+                let part = world.send("GET", &path, &[("range", &format!("bytes={first}-{last}"))], "").await;
+                assert!(part.status == 206 && part.body == expected, "{first}-{last} of {bytes}");
+            }
+            let beyond = world.send("GET", &path, &[("range", &format!("bytes={bytes}-"))], "").await;
+            assert_eq!((beyond.status, beyond.code().as_str()), (416, "range-not-satisfiable"));
             let again = world.upload(&id, "b.txt", &content, &MANUAL).await;
             assert_eq!((again.status, &again.json()["duplicate"]), (200, &json!(true)));
             let cancelled = path.replace("/content", "/cancel");
