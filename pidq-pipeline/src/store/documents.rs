@@ -326,13 +326,11 @@ impl Store {
             Err(error) if error.is_duplicate() => return Err(StoreError::SameContent),
             Err(error) => return Err(error.into()),
         }
-        if change.classification.is_some() || change.metadata.is_some() {
-            let label = change.classification.unwrap_or(&document.classification);
-            // Always in the same order: two that change places must not wait for each other.
-            let labels = BTreeSet::from([document.classification.as_str(), label]);
-            for label in labels {
-                partitions::changed_under(&mut tx, &document.pipeline_id, label).await?;
-            }
+        let label = change.classification.unwrap_or(&document.classification);
+        // Always in the same order: two that change places must not wait for each other.
+        let labels = BTreeSet::from([document.classification.as_str(), label]);
+        for label in labels {
+            partitions::changed_under(&mut tx, &document.pipeline_id, label).await?;
         }
         if let Some(label) = change.classification {
             tx.execute(RELABEL_CHUNKS, &[(&document.id).into(), label.into()]).await?;

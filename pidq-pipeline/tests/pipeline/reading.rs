@@ -39,13 +39,15 @@ async fn a_document_is_read_and_found_by_its_words_and_tags() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_deleted_or_relabelled_is_found_no_more_where_it_was() {
+async fn what_is_deleted_renamed_or_relabelled_is_found_no_more_where_it_was() {
     on_each(async |world| {
         let id = world.pipeline().await;
         let sent = world.ready(&id, "V-201.md", VESSEL.as_bytes(), &[("classification", "manual")]).await;
         assert_eq!(world.found(&id, "relief", "manual").await, 1);
         let path = format!("/api/pipelines/{id}/documents/{}", sent["id"].as_str().unwrap());
         let patch = [("content-type", "application/json")];
+        assert_eq!(world.send("PATCH", &path, &patch, r#"{"filename": "V-202.md"}"#).await.status, 200);
+        assert_eq!(world.search(&id, "relief", "manual").await["contexts"][0]["filename"], "V-202.md");
         assert_eq!(world.send("PATCH", &path, &patch, r#"{"classification": "datasheet"}"#).await.status, 200);
         assert_eq!((world.found(&id, "relief", "manual").await, world.found(&id, "relief", "datasheet").await), (0, 1));
         assert_eq!(world.send("DELETE", &path, &[], "").await.status, 204);
