@@ -55,6 +55,8 @@ pub(super) struct Field<'a> {
 
 /// Arguments of a prepared call.
 const MOST: usize = 4;
+/// Items for which one call runs before the next one does: what it gives stays near.
+const BLOCK: usize = 256;
 /// Calls in calls; the rest is evaluated as it is written.
 const DEEPEST: usize = 8;
 
@@ -292,11 +294,59 @@ impl<'a> Cx<'a> {
                 made
             }
             None => {
-                self.list_of(view.len(), |cx, at| cx.run_prepared(&mut prepared, view.row(at), Value::Undefined))?
+                let values = self.scratch.slots(view.len(), Value::Undefined).ok_or_else(|| self.out_of_memory())?;
+                for (at, block) in values.chunks_mut(BLOCK).enumerate() {
+                    self.run_block(&mut prepared, view, at * BLOCK, block)?;
+                }
+                self.array_of(values)?
             }
         };
         self.note_prepared(&prepared, runs);
         Ok(made)
+    }
+
+    /// Hot: a prepared call for the items from `first` on. A call in the call runs for all of them before, in the place
+    /// of what it gives.
+    fn run_block(
+        &mut self,
+        prepared: &mut Prepared<'a>,
+        view: View<'a>,
+        first: usize,
+        values: &mut [Value<'a>],
+    ) -> Result<()> {
+        let (Ready::Strict(body), [(place, source)]) = (prepared.body, &mut *prepared.sources) else {
+            return self.run_rows(prepared, view, first, values);
+        };
+        match source {
+            Source::Call(call) => self.run_block(call, view, first, values)?,
+            Source::Field(field) => {
+                (first..).zip(&mut *values).for_each(|(at, value)| *value = field.value(self.document, view.row(at)));
+            }
+            Source::Input => {}
+        }
+        let before = self.used;
+        for value in values {
+            prepared.args[*place] = *value;
+            *value = body(self, &prepared.args[..prepared.count])?;
+            if let Value::Array(array) = value {
+                prepared.rows += array.len() as u64;
+            }
+        }
+        prepared.fuel += self.used - before;
+        Ok(())
+    }
+
+    fn run_rows(
+        &mut self,
+        prepared: &mut Prepared<'a>,
+        view: View<'a>,
+        first: usize,
+        values: &mut [Value<'a>],
+    ) -> Result<()> {
+        for (at, value) in (first..).zip(values) {
+            *value = self.run_prepared(prepared, view.row(at), Value::Undefined)?;
+        }
+        Ok(())
     }
 
     /// What `mapValues` makes of an object of the document.
