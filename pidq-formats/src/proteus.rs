@@ -37,6 +37,7 @@ pub fn read(bytes: &[u8]) -> Result<Imported> {
     signals::add(&mut plant);
     relations::add(&mut plant);
     items::add_qualified_tags(&mut plant);
+    items::mark_actuated(&mut plant);
     facts::add_late(&mut plant);
     add_metadata(&mut plant);
     count_losses(&mut plant);
@@ -127,12 +128,14 @@ fn count_losses(plant: &mut Plant<'_>) {
     let mut annotations = BTreeMap::new();
     let mut unknown = BTreeMap::new();
     for (index, element) in tree.elements.iter().enumerate() {
-        match kinds::find(&element.name) {
+        match plant.becomes(index) {
             // Ports and centre lines came through: as ports, and as the geometry of edges.
             Some(kinds::Use::Annotation) if !matches!(element.name.as_str(), "Node" | "CenterLine") => {
                 *annotations.entry(element.name.clone()).or_insert(0) += 1;
             }
-            None if !plant.is_known(index) => *unknown.entry(element.name.clone()).or_insert(0) += 1,
+            _ if kinds::find(&element.name).is_none() && !plant.is_known(index) => {
+                *unknown.entry(element.name.clone()).or_insert(0) += 1;
+            }
             _ => {}
         }
     }
@@ -149,10 +152,10 @@ fn attributes_of_annotations(plant: &Plant<'_>) -> BTreeMap<String, usize> {
     let elements = &plant.tree.elements;
     let mut counts = BTreeMap::new();
     for element in elements.iter().filter(|element| element.name == "GenericAttribute") {
-        let set = element.parent.and_then(|set| elements[set].parent);
-        let Some(owner) = set.map(|owner| &elements[owner]) else { continue };
-        if owner.name != "Node" && kinds::find(&owner.name) == Some(kinds::Use::Annotation) {
-            *counts.entry(owner.name.clone()).or_insert(0) += 1;
+        let Some(owner) = element.parent.and_then(|set| elements[set].parent) else { continue };
+        let name = &elements[owner].name;
+        if name != "Node" && plant.becomes(owner) == Some(kinds::Use::Annotation) {
+            *counts.entry(name.clone()).or_insert(0) += 1;
         }
     }
     counts

@@ -87,6 +87,23 @@ fn values_built_deeper_than_any_document_are_written_and_compared() {
     assert_eq!(query.to_json(&graph, Limits::default()).ok().as_deref(), Some(r#"[true,"1",1]"#));
 }
 
+#[test]
+fn what_the_reference_does_not_look_at_does_no_harm() {
+    check("sort(.a.b)", r#"[{"a": "text"}]"#, r#"[{"a": "text"}]"#);
+    check("sort(.toString) | limit(0)", r#"[{"a": 1}]"#, "[]");
+    check("sort(sum())", "[]", "[]");
+    check("in(1, [1], sum())", "null", "true");
+    check("size(foo())", "[1, 2]", "2");
+}
+
+#[test]
+fn null_is_no_flag_of_match_all_and_a_text_elsewhere() {
+    check(r#"matchAll("aa", "a", null) | size()"#, "null", "2");
+    for query in [r#"match("a", "a", null)"#, r#"regex("a", "a", null)"#, r#"matchAll("a", "a", "null")"#] {
+        assert_eq!(code(query, &Dialect::standard()), Some("PQ1008"), "{query}");
+    }
+}
+
 /// The code of a query that does not compile; nothing if it does.
 fn code(query: &str, dialect: &Dialect) -> Option<&'static str> {
     dialect.parse(query).err().map(|error| error.code().as_str())

@@ -254,6 +254,18 @@ fn an_instrument_that_the_process_tells_something_senses() {
 }
 
 #[test]
+fn a_nozzle_that_stands_in_a_line_is_no_port() {
+    let plant = r#"{"nodes": [{"id": "S", "node_type": "segment"}, {"id": "T", "class": "tank"},
+        {"id": "N", "class": "nozzle", "parent_id": "S"}, {"id": "U", "class": "tank"},
+        {"id": "M", "class": "nozzle", "parent_id": "U", "zone": "shell"}],
+        "edges": [{"from": "T", "to": "N"}, {"from": "N", "to": "M"}]}"#;
+    let graph = Graph::from_json(plant).expect("JSON");
+    let ask = |query: &str| Query::parse(query).and_then(|query| query.to_json(&graph, Limits::default()));
+    assert_eq!(ask(r#"downstream("T") | map(.id)"#).expect("an answer"), r#"["N","M"]"#);
+    assert_eq!(ask("nozzleList() | map([.id, .chamber])").expect("an answer"), r#"[["N",null],["M","shell"]]"#);
+}
+
+#[test]
 fn what_an_actuator_moves_ends_a_loop_whatever_its_class() {
     let plant = r#"{"nodes": [{"id": "L", "tag": "F-1", "node_type": "loop"}, {"id": "C", "tag": "FIC-1", "class": "instrument"},
         {"id": "V", "tag": "FV-1", "class": "three_way_valve"}, {"id": "T", "class": "tank"}],

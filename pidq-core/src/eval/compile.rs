@@ -280,7 +280,9 @@ impl Compiler<'_> {
             return options;
         }
         let known = row.params.get(at).or_else(|| row.params.last().filter(|last| last.is_many));
-        if known.is_none() && matches!(row.body, Body::Piped(_) | Body::Lazy(_) | Body::Search(_)) {
+        // So does the reference with its lists, alone among the operators.
+        let is_list = ["in", "not in"].contains(&row.name);
+        if known.is_none() && (is_list || matches!(row.body, Body::Piped(_) | Body::Lazy(_) | Body::Search(_))) {
             let message = format!("an argument is ignored: `{}`", row.signature());
             let warning = Warning::new("PQW03", message).with_span(args[at].span);
             self.warnings.push(warning.with_help(surplus_help(row, args)));
@@ -349,6 +351,8 @@ impl Compiler<'_> {
     fn pattern(&mut self, function: &Function, param: &Param, args: &[Expr]) -> Result<Plan> {
         let pattern = self.fixed(function, param, &args[0])?;
         let flags = args.get(1).map(|flags| self.fixed(function, param, flags)).transpose()?;
+        // `matchAll` puts its own flag behind those given; null is none there, and the text `null` elsewhere.
+        let flags = flags.filter(|flags| function.name != "matchAll" || !matches!(flags, Constant::Null));
         let text = |constant: &Constant| convert::to_text(constant.value());
         let plan = Pattern::default();
         self.patterns.push(Waiting {

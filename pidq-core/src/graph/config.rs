@@ -208,14 +208,19 @@ struct Rule {
 
 /// The first rule that matches counts.
 const RULES: &[(Role, &str)] = &[
+    // What measures or sprays inside of a pipe is no nozzle of equipment.
+    (Role::None, r"^piping_component\.(.*_)?nozzle$|(^|_)(flow|spray)_nozzle$"),
     (Role::Port, r"(^|_)nozzle$"),
     (Role::OffPage, r"off_page|(^|_)opc$|connector_symbol|(^|_)outlet$|(^|_)inlet$"),
     (Role::OpenEnd, r"open_end"),
     (Role::Instrument, r"^instruments?(\.|_|$)|(^|\.)process_instrumentation_function$"),
     (Role::PositiveBarrier, r"blind_flange|line_blind|spade|spectacle|spool|^blind$"),
-    (Role::Relief, r"safety(_valve)?(_or_fitting)?$|rupture_disc|relief|breather"),
-    (Role::OneWay, r"(^|_)check(_valve)?$|non_return"),
-    (Role::Control, r"(^|_)(control|regulating)(_valve)?$|controlvalve|control_valves|(^|_)regulator$"),
+    (Role::Relief, r"safety(_valve|_head)?(_or_fitting)?$|(rupture|bursting)_disc|relief|breather|vacuum_breaker"),
+    (Role::OneWay, r"(^|_)check(_valve)?$|(^|_)foot_valve$|non_return"),
+    (
+        Role::Control,
+        r"(^|_)(control|regulating)(_valve)?$|controlvalve|control_valves|(^|_)regulator$|(^|_)(motor|solenoid|pneumatic)(_operated)?_valve$|pressure_reducing_valve$",
+    ),
     (
         Role::Barrier,
         r"(^|_)(ball|gate|globe|plug|butterfly|needle|straightway|angle|shut_off|diaphragm|pinch|slide|block|isolation|stop|hand|manual|operated)_valve$|^(ball|gate|globe|plug|butterfly|needle)$",
@@ -466,6 +471,14 @@ mod tests {
         check("DiaphragmValve", "barrier");
         check("CustomSafetyValveOrFitting", "relief");
         check("RegulatingValve", "control");
+        check("MotorOperatedValve", "control");
+        check("SolenoidValve", "control");
+        check("PressureReducingValve", "control");
+        check("FootValve", "one_way");
+        check("BurstingDisc", "relief");
+        check("piping_component.flow_nozzle", "none");
+        check("FlowNozzle", "none");
+        check("equipment_component.spray_nozzle", "none");
         check("ThreeWayValve", "none");
         check("InLineMixer", "none");
         check("piping_component.in_line_mixer", "none");

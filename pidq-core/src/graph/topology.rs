@@ -289,6 +289,7 @@ impl Topology {
         let mut actuated = Reader::new(config.names(Names::Actuated));
         let mut words = Words::new(config);
         let mut sides = Sides::default();
+        let mut groups = vec![false; count];
         for (node, value) in nodes.iter().enumerate() {
             let Value::Object(object) = value else {
                 self.roles.push(Role::None);
@@ -298,11 +299,18 @@ impl Topology {
             // A line or a loop is no item, whatever its class is called.
             let is_group = types.first(object).and_then(Value::as_str).is_some_and(|word| words.is_group(word));
             let role = role.filter(|_| !is_group).unwrap_or_default();
+            groups[node] = is_group;
             let is_actuated = matches!(actuated.first(object), Some(Value::Bool(true)));
             self.roles.push(if role == Role::Barrier && is_actuated { Role::Control } else { role });
             if role == Role::Port {
                 self.owners[node][0] = parents.first(object).map_or(NONE, |parent| ids.of(parent));
                 self.zones[node] = zones.first(object).map_or(NONE, |zone| sides.number(zone, ids));
+            }
+        }
+        // A nozzle that stands in a line is a member of it, and no port.
+        for owner in &mut self.owners {
+            if owner[0] != NONE && groups[owner[0] as usize] {
+                owner[0] = NONE;
             }
         }
     }
@@ -339,22 +347,29 @@ impl Topology {
         }
     }
 
-    /// A nozzle may be part of a chamber that is part of the equipment: then the chamber is the side it is on.
+    /// A nozzle may be part of a chamber that is part of the equipment, or of a part of it: then the chamber is the side
+    /// it is on.
     fn step_out_of_chambers(&mut self, holders: &[[u32; 2]]) {
         for node in 0..self.node_count() {
-            let [owner, _] = self.owners[node];
-            if owner == NONE || self.roles[owner as usize] == Role::Equipment {
-                continue;
-            }
-            let [outer, _] = holders[owner as usize];
-            if outer != NONE && self.roles[outer as usize] == Role::Equipment {
-                self.owners[node][0] = outer;
-                // A section of a column is open to the next one: then the nozzle says itself on which side it is.
-                if self.zones[node] == NONE {
-                    self.zones[node] = owner;
-                }
+            let [chamber, _] = self.owners[node];
+            let Some(outer) = self.equipment_around(chamber, holders) else { continue };
+            self.owners[node][0] = outer;
+            // A section of a column is open to the next one: then the nozzle says itself on which side it is.
+            if self.zones[node] == NONE {
+                self.zones[node] = chamber;
             }
         }
+    }
+
+    /// The equipment that a part of it is in; nothing for equipment itself, and where there is none.
+    fn equipment_around(&self, part: NodeId, holders: &[[u32; 2]]) -> Option<NodeId> {
+        const MAX_PARTS: usize = 8;
+        let is_equipment = |node: NodeId| self.roles[node as usize] == Role::Equipment;
+        if part == NONE || is_equipment(part) {
+            return None;
+        }
+        let around = |part: &NodeId| Some(holders[*part as usize][0]).filter(|outer| *outer != NONE);
+        std::iter::successors(around(&part), around).take(MAX_PARTS).find(|outer| is_equipment(*outer))
     }
 
     fn read_zones(&mut self) {

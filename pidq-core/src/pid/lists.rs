@@ -105,7 +105,7 @@ impl<'p, 'a> Context<'p, 'a> {
             "role" => Datum::Word(topology.roles[node as usize].name()),
             "nozzles" => Datum::count(topology.ports.degree(node)),
             "equipment" => tag(topology.owner(node)),
-            "chamber" => tag(Some(topology.zone(node)).filter(|zone| (*zone as usize) < topology.node_count())),
+            "chamber" => self.chamber(node),
             "size" => self.size(node),
             "lines" | "line" => Datum::Text(self.lines(node).join(", ")),
             "connected_to" => Datum::Text(self.names(self.next_items(node)).join(", ")),
@@ -124,6 +124,18 @@ impl<'p, 'a> Context<'p, 'a> {
             "label" => cross_page(Names::CrossPageLabel),
             "partner" => cross_page(Names::CrossPagePartner),
             _ => Datum::Null,
+        }
+    }
+
+    /// The side of its equipment that a nozzle is on: the tag of the chamber, else its id, or the word that the nozzle says.
+    fn chamber(&self, node: NodeId) -> Datum<'a> {
+        let plant = self.plant;
+        match plant.topology.zone(node) {
+            NONE => Datum::Null,
+            zone if (zone as usize) < plant.topology.node_count() => {
+                plant.tag(zone).map_or(Datum::Value(plant.id(zone)), |tag| Datum::Text(tag.into()))
+            }
+            _ => Datum::value(plant.of_node(node, Names::Zone)),
         }
     }
 

@@ -138,15 +138,20 @@ fn senses(plant: &Plant<'_>, node: NodeId) -> bool {
     if is_told || topology.flow_degree(node) > 0 {
         return true;
     }
-    const WORDS: &[&str] = &["sensor", "transmitter", "element", "signal_generating", "sensing"];
-    let object = plant.node(node).as_object();
-    let classes = plant.topology.config.names(Names::Class).iter();
-    let mut classes = classes.filter_map(|name| object?.get(name)?.as_str()).map(snake_case);
-    if classes.any(|class| WORDS.iter().any(|word| class.contains(word))) {
+    if is_sensor_by_class(plant, node) {
         return true;
     }
     let letters = plant.tag(node).and_then(Tag::parse_letters).map(|tag| tag.split().1).unwrap_or_default();
     letters.iter().any(|letter| matches!(letter, 'T' | 'E'))
+}
+
+/// Whether a class of an instrument says that it senses.
+fn is_sensor_by_class(plant: &Plant<'_>, node: NodeId) -> bool {
+    const WORDS: &[&str] = &["sensor", "transmitter", "element", "signal_generating", "sensing"];
+    let object = plant.node(node).as_object();
+    let classes = plant.topology.config.names(Names::Class).iter();
+    let mut classes = classes.filter_map(|name| object?.get(name)?.as_str()).map(snake_case);
+    classes.any(|class| WORDS.iter().any(|word| class.contains(word)))
 }
 
 /// The valves that are members, or that members act on by way of signals and actuators.
@@ -160,10 +165,13 @@ fn final_elements(plant: &Plant<'_>, members: &[NodeId], pay: Pay<'_>) -> Result
         // What a sensor sits in is not what it acts on.
         leads_on && !link.has(Link::ZONE)
     };
-    // What an actuator moves is a final element, whatever its class.
+    // What an actuator moves is a final element, whatever its class; what a sensor refers to is the element it senses with.
     let is_moved = |node: NodeId| {
-        let mut edges = topology.table(Over::All, Dir::Up).edges(node).iter();
-        topology.flow_degree(node) > 0 && edges.any(|edge| topology.links[*edge as usize].has(Link::ACTUATES))
+        let mut arcs = topology.table(Over::All, Dir::Up).arcs(node);
+        let moves = |(from, edge): (NodeId, EdgeId)| {
+            topology.links[edge as usize].has(Link::ACTUATES) && !is_sensor_by_class(plant, from)
+        };
+        topology.flow_degree(node) > 0 && arcs.any(moves)
     };
     let is_final = |node: NodeId| topology.roles[node as usize].closes() || is_moved(node);
     let mut seen: HashSet<NodeId> = members.iter().copied().collect();

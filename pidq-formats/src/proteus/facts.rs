@@ -258,7 +258,7 @@ const FIELDS: &[(&str, &[&str])] = &[
         "piping_class",
         &["PipingClassCodeAssignmentClass", "PipingClassCode", "PipingClass", "Specification", "PipingMaterialsClass"],
     ),
-    ("insulation", &["InsulationTypeAssignmentClass", "InsulationType"]),
+    ("insulation", &["InsulationTypeAssignmentClass", "InsulationType", "InsulPurpose", "Insulation_Table"]),
     (
         "fail_action",
         &["FailActionSpecialization", "FailActionRepresentationAssignmentClass", "FailModeHigh.FailureAction"],

@@ -23,6 +23,19 @@ pub fn add(plant: &mut Plant<'_>) {
             None => bind_to_owner(plant, element),
         }
     }
+    name_persistent(plant);
+}
+
+/// References may name the id of the originating system, where no item has it for its own.
+fn name_persistent(plant: &mut Plant<'_>) {
+    for index in 0..plant.items.len() {
+        let id = persistent_id(plant, plant.items[index].element);
+        plant.name(id.and_then(|element| element.get("Identifier")), Meaning::Item(index));
+    }
+}
+
+fn persistent_id<'t>(plant: &Plant<'t>, element: usize) -> Option<&'t Element> {
+    plant.tree.named(element, "PersistentID").next().map(|(_, id)| id)
 }
 
 /// Elements without an item of their own stand for the item around them.
@@ -39,7 +52,8 @@ fn add_item(plant: &mut Plant<'_>, element: usize, node_type: &'static str, enti
     let parent = plant.owner(element);
     let id = plant.claim(element);
     let attributes = facts::attributes(plant, element);
-    let tag = facts::tag(it, &attributes);
+    let tag = Some(facts::tag(it, &attributes)).filter(|tag| !tag.is_empty());
+    let tag = tag.or_else(|| number_of_runs(plant, element)).unwrap_or_default();
     let ports = facts::ports(plant, element);
     let item = Item { element, id, parent, node_type, tag, attributes };
     let mut fields = named(plant, &item, entity);
@@ -61,6 +75,21 @@ fn add_item(plant: &mut Plant<'_>, element: usize, node_type: &'static str, enti
     plant.name(Some(&id), Meaning::Item(index));
     plant.bind(element, index);
     own(plant, index, owner);
+}
+
+/// The number of a line that gives itself none: that of its runs, where they agree. Some systems number the runs.
+fn number_of_runs(plant: &Plant<'_>, line: usize) -> Option<String> {
+    const NAMES: &[&str] = &["LineNumberAssignmentClass", "LineNumber"];
+    let tree = plant.tree;
+    if tree.elements[line].name != "PipingNetworkSystem" {
+        return None;
+    }
+    let sets = tree.named(line, "PipingNetworkSegment").flat_map(|(run, _)| tree.named(run, "GenericAttributes"));
+    let all = sets.flat_map(|(set, _)| tree.named(set, "GenericAttribute"));
+    let named = all.filter(|(_, it)| it.get("Name").is_some_and(|name| NAMES.contains(&name)));
+    let mut numbers = named.filter_map(|(_, it)| it.get("Value")).map(str::trim);
+    let first = numbers.next()?;
+    numbers.all(|number| number == first).then(|| first.to_owned())
 }
 
 /// The fields that say what the item is.
@@ -93,7 +122,7 @@ fn refine<'e>(plant: &Plant<'_>, item: &Item, entity: &'e str, class: &str) -> &
     let element = &plant.tree.elements[item.element];
     let has_nozzle = plant.tree.named(item.element, "Nozzle").next().is_some();
     match element.name.as_str() {
-        "Equipment" if item.parent.is_some() && (!has_nozzle || is_chamber(class) || is_section(class)) => {
+        "Equipment" if is_part(plant, item) && (!has_nozzle || is_chamber(class) || is_section(class)) => {
             "equipment_component"
         }
         "ProcessInstrument" if class.to_lowercase().contains("valve") && item.parent.is_some() => "piping_component",
@@ -102,9 +131,16 @@ fn refine<'e>(plant: &Plant<'_>, item: &Item, entity: &'e str, class: &str) -> &
     }
 }
 
-/// A chamber is a side of its equipment, though its nozzles may stand in it.
+/// Whether an item stands in another one, and not in a line or in a section of the plant.
+fn is_part(plant: &Plant<'_>, item: &Item) -> bool {
+    item.parent.is_some_and(|parent| plant.items[parent].node_type == "pid_component")
+}
+
+/// A chamber is a side of its equipment, though its nozzles may stand in it. So is what makes one: a shell, a bundle of tubes.
 fn is_chamber(class: &str) -> bool {
-    class.to_lowercase().ends_with("chamber")
+    const WORDS: &[&str] = &["chamber", "tubebundle", "shell", "casing", "jacket", "coil"];
+    let class = class.to_lowercase();
+    WORDS.iter().any(|word| class.ends_with(word))
 }
 
 /// Sections of a column are parts of it that are open to each other.
@@ -182,44 +218,70 @@ fn add_origin(plant: &Plant<'_>, element: &Element, item: &Item, fields: &mut Fi
         }
         above = owner.parent;
     }
-    let persistent = plant.tree.named(item.element, "PersistentID").next().map(|(_, element)| element);
+    let persistent = persistent_id(plant, item.element);
     fields.maybe_text("persistent_id", persistent.and_then(|element| element.get("Identifier")));
     fields.maybe_text("persistent_id_context", persistent.and_then(|element| element.get("Context")));
     debug_assert!(element.parent.is_some(), "the root is no item");
 }
 
-/// Where an off-page connector goes on.
+/// Where an off-page connector goes on, as it says itself or in its reference.
 fn add_cross_page(plant: &mut Plant<'_>, element: usize, fields: &mut Fields) {
     let tree = plant.tree;
+    let is_reference =
+        |(index, it): &(usize, &Element)| plant.becomes(*index) == Some(Use::Folded) && it.name.contains("Reference");
+    let references: Vec<usize> = tree.children(element).filter(is_reference).map(|(index, _)| index).collect();
     let mut link = Fields::default();
-    for (index, crossing) in tree.named(element, "CrossPageConnection") {
-        link.maybe_text("drawing_name", crossing.get("DrawingName"));
-        link.maybe_text("link_label", crossing.get("LinkLabel"));
-        let partner = tree.named(index, "LinkedPersistentID").next().map(|(_, partner)| partner);
-        link.maybe_text("linked_persistent_id", partner.and_then(|partner| partner.get("Identifier")));
-        link.maybe_text("linked_context", partner.and_then(|partner| partner.get("Context")));
+    for place in std::iter::once(element).chain(references.iter().copied()) {
+        for (index, crossing) in tree.named(place, "CrossPageConnection") {
+            link.maybe_text("drawing_name", crossing.get("DrawingName"));
+            link.maybe_text("link_label", crossing.get("LinkLabel"));
+            let partner = tree.named(index, "LinkedPersistentID").next().map(|(_, partner)| partner);
+            link.maybe_text("linked_persistent_id", partner.and_then(|partner| partner.get("Identifier")));
+            link.maybe_text("linked_context", partner.and_then(|partner| partner.get("Context")));
+        }
     }
-    let references = ["PipeOffPageConnectorReference", "SignalOffPageConnectorReference"];
-    let indexes: Vec<usize> =
-        references.iter().flat_map(|name| tree.named(element, name)).map(|(index, _)| index).collect();
-    for index in indexes {
+    for index in references {
         let own = facts::attributes(plant, index);
         let by_name = |part: &str| own.iter().find(|one| one.name.contains(part)).and_then(|one| one.value.as_deref());
         link.maybe_text("drawing_name", by_name("Drawing").filter(|name| !name.is_empty()));
         link.maybe_text("link_label", by_name("ConnectorNumber").filter(|name| !name.is_empty()));
-        link.add_new("attributes", Json::List(facts::records(own.into_iter())));
+        if !own.is_empty() {
+            link.add_new("attributes", Json::List(facts::records(own.into_iter())));
+        }
     }
     if !link.is_empty() {
         fields.add("cross_page", Json::Record(link));
     }
 }
 
+/// Tells valves that an actuator stands in that they are actuated. Most systems write it elsewhere, with a reference.
+pub fn mark_actuated(plant: &mut Plant<'_>) {
+    for index in 0..plant.items.len() {
+        if !is_actuator(plant.element(index)) {
+            continue;
+        }
+        let above = |item: &usize| plant.items[*item].parent;
+        let mut owners = std::iter::successors(above(&index), above);
+        if let Some(valve) = owners.find(|owner| plant.element(*owner).name == "PipingComponent") {
+            plant.draft.nodes[valve].add_new("actuated", Json::Bool(true));
+        }
+    }
+}
+
+/// An actuator, but none that is moved by hand.
+fn is_actuator(element: &Element) -> bool {
+    let class = element.get("ComponentClass").unwrap_or_default().to_lowercase();
+    let is_of_system = element.name.starts_with("Actuating") && !element.name.ends_with("Function");
+    let is_by_hand = ["hand", "manual"].iter().any(|word| class.contains(word));
+    (is_of_system || class.contains("actuator")) && !is_by_hand
+}
+
 fn own(plant: &mut Plant<'_>, item: usize, owner: Owner) {
     let Some(parent) = plant.items[item].parent else { return };
     let (from, to) = (plant.items[parent].id.clone(), plant.items[item].id.clone());
     let kind = match owner {
-        Owner::Part => "physically_has_a",
-        Owner::Member => "has_a",
+        Owner::Part if is_part(plant, &plant.items[item]) => "physically_has_a",
+        _ => "has_a",
     };
     plant.relate(kind, None, &from, &to);
 }

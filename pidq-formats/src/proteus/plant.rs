@@ -66,6 +66,11 @@ impl<'t> Plant<'t> {
     /// What an element becomes. An id alone makes one that nobody knows a node.
     pub fn becomes(&self, element: usize) -> Option<Use> {
         let it = &self.tree.elements[element];
+        // The frame of a drawing is drawn only.
+        let is_frame = it.parent.is_some_and(|parent| self.tree.elements[parent].name == "Drawing");
+        if is_frame && it.name == "Component" {
+            return Some(Use::Annotation);
+        }
         let has_id = it.get("ID").is_some() && !kinds::FACTS.contains(&it.name.as_str());
         kinds::find(&it.name).or(has_id.then_some(kinds::UNKNOWN))
     }

@@ -304,8 +304,10 @@ fn port(plant: &Plant<'_>, stop: &Stop, way: &str) -> Option<Json> {
 
 /// A segment with dual flow is passed both ways.
 fn direction(plant: &Plant<'_>, segment: usize) -> &'static str {
-    let says_dual = plant.element(segment).get("DualFlow").is_some_and(|text| text.eq_ignore_ascii_case("true"));
     let attributes = &plant.items[segment].attributes;
+    let is_yes = |text: &str| ["true", "yes", "1"].contains(&text.trim().to_lowercase().as_str());
+    let named = attributes.iter().filter(|one| ["DualFlow", "Dual_Flow"].contains(&one.name.as_str()));
+    let says_dual = named.filter_map(|one| one.value.as_deref()).any(is_yes);
     let specialised =
         attributes.iter().any(|one| one.value.as_deref().is_some_and(|value| value.starts_with("DualFlow")));
     let word = facts::value(attributes, &["FlowDirection"]).unwrap_or_default().to_lowercase().replace('-', "");

@@ -158,6 +158,7 @@ fn a_run_that_flows_both_ways_is_told_in_several_words() {
     for inside in [
         "<GenericAttributes><GenericAttribute Name='FlowDirection' Value='Bi-Directional'/></GenericAttributes>",
         "<GenericAttributes><GenericAttribute Name='X' Value='DualFlow...'/></GenericAttributes>",
+        "<GenericAttributes><GenericAttribute Name='Dual_Flow' Value='Yes'/></GenericAttributes>",
     ] {
         let graph = graph(&segment(&format!("{inside}<Connection FromID='X' ToID='Y'/>")));
         let pipe = rows(&graph, "edges").iter().find(|edge| edge["from"] == "X").expect("the pipe");
@@ -190,14 +191,164 @@ fn nozzles_of_the_sections_of_a_column_are_on_one_side_of_it() {
     for nozzle in ["N1", "N2", "N3"] {
         assert_eq!(node(&graph(&imported), nozzle)["zone"], "K");
     }
-    let graph = pidq_core::Graph::from_json(imported.json).expect("JSON");
-    let ask = |query: &str| {
-        let query = pidq_core::Query::parse(query).expect("it compiles");
-        query.to_json(&graph, pidq_core::Limits::default()).expect("it runs")
+    check_answers(
+        &imported,
+        &[
+            ("equipmentList() | map(.id)", r#"["K"]"#),
+            (r#"downstream("K") | map(.id)"#, r#"["X"]"#),
+            (r#"downstream("Z", {pass: "zone"}) | map(.id)"#, r#"["N3","K","N1","X"]"#),
+        ],
+    );
+}
+
+/// Queries on an imported drawing, and their answers.
+#[track_caller]
+fn check_answers(imported: &Imported, answers: &[(&str, &str)]) {
+    let graph = pidq_core::Graph::from_json(imported.json.as_str()).expect("JSON");
+    for (query, answer) in answers {
+        let compiled = pidq_core::Query::parse(query).expect("it compiles");
+        let found = compiled.to_json(&graph, pidq_core::Limits::default()).expect("it runs");
+        assert_eq!(found, *answer, "{query}");
+    }
+}
+
+/// A plant: some items, and runs between two ends each.
+fn piped(items: &str, runs: &[(&str, &str, &str)]) -> Imported {
+    let run = |(at, (from, inside, to)): (usize, &(&str, &str, &str))| {
+        format!(
+            "<PipingNetworkSegment ID='S{at}'>{inside}<Connection FromID='{from}' ToID='{to}'/></PipingNetworkSegment>"
+        )
     };
-    assert_eq!(ask("equipmentList() | map(.id)"), r#"["K"]"#);
-    assert_eq!(ask(r#"downstream("K") | map(.id)"#), r#"["X"]"#);
-    assert_eq!(ask(r#"downstream("Z", {pass: "zone"}) | map(.id)"#), r#"["N3","K","N1","X"]"#);
+    let runs: String = runs.iter().enumerate().map(run).collect();
+    import(&format!(
+        "<PlantModel><PlantInformation SchemaVersion='4.1'/>{items}<PipingNetworkSystem ID='L'>{runs}</PipingNetworkSystem></PlantModel>"
+    ))
+}
+
+const TANK: &str = "<Equipment ID='T' TagName='T' ComponentClass='Tank'><Nozzle ID='TN'/></Equipment>";
+
+#[test]
+fn nozzles_in_a_bundle_of_tubes_are_on_a_side_of_the_exchanger() {
+    let exchanger = "<Equipment ID='E' TagName='E' ComponentClass='HeatExchanger'><Nozzle ID='N1'/><Nozzle ID='N2'/>\
+        <Equipment ID='B' ComponentClass='TubeBundle'><Equipment ID='C' ComponentClass='Chamber'>\
+        <Nozzle ID='N3'/><Nozzle ID='N4'/></Equipment></Equipment></Equipment>";
+    let pipe = |id: &str| format!("<PipingComponent ID='{id}'/>");
+    let [a, b, c, d] = ["P1", "P2", "P3", "P4"].map(pipe);
+    let imported = piped(exchanger, &[("X", &a, "N1"), ("N2", &b, "X"), ("X", &c, "N3"), ("N4", &d, "X")]);
+    check_answers(
+        &imported,
+        &[
+            ("equipmentList() | map([.id, .nozzles])", r#"[["E",4]]"#),
+            (r#"downstream("N1", {pass: "zone"}) | map(.id)"#, r#"["E","N2","P2"]"#),
+            (r#"upstream("N4", {pass: "zone"}) | map(.id)"#, r#"["E","N3","P3"]"#),
+            ("nozzleList() | map(.chamber)", r#"[null,null,"C","C"]"#),
+        ],
+    );
+}
+
+#[test]
+fn what_measures_in_a_pipe_is_no_nozzle_of_equipment() {
+    let inside =
+        "<PipingComponent ID='FN' ComponentClass='FlowNozzle'/><PipingComponent ID='V' ComponentClass='BallValve'/>";
+    let imported = piped(TANK, &[("TN", inside, "X")]);
+    check_answers(&imported, &[(r#"downstream("T") | map(.id)"#, r#"["FN","V"]"#), ("nozzleList() | size()", "1")]);
+}
+
+#[test]
+fn equipment_in_a_line_is_equipment_and_no_part_of_the_line() {
+    let inside = "<Equipment ID='F' TagName='F' ComponentClass='Filter'/><Nozzle ID='N'/>";
+    let imported = piped(TANK, &[("TN", inside, "V")]);
+    let graph = graph(&imported);
+    assert_eq!(node(&graph, "F")["node_classification"], "equipment.filter");
+    assert_eq!(edges(&graph, "physically_has_a"), ["T > TN".to_owned()].into());
+    check_answers(&imported, &[(r#"downstream("T", {pass: "any"}) | map(.id)"#, r#"["F","N"]"#)]);
+}
+
+#[test]
+fn a_valve_with_an_actuator_in_it_is_actuated() {
+    let valve = |inside: &str| {
+        let valve = format!("<PipingComponent ID='V' ComponentClass='BallValve'>{inside}</PipingComponent>");
+        let other = "<Equipment ID='U' ComponentClass='Tank'><Nozzle ID='UN'/></Equipment>";
+        piped(&format!("{TANK}{other}"), &[("TN", &valve, "UN")])
+    };
+    let ask = r#"isolate("T") | [.barriers | size(), .conditional | size()]"#;
+    check_answers(&valve("<InstrumentComponent ID='A' ComponentClass='Actuator'/>"), &[(ask, "[0,1]")]);
+    check_answers(
+        &valve("<ActuatingSystem ID='A'><ActuatingSystemComponent ID='B'/></ActuatingSystem>"),
+        &[(ask, "[0,1]")],
+    );
+    check_answers(&valve("<InstrumentComponent ID='A' ComponentClass='HandActuator'/>"), &[(ask, "[1,0]")]);
+}
+
+#[test]
+fn a_connector_may_say_in_its_reference_where_it_goes_on() {
+    for (reference, crossing, name, label) in [
+        ("PipeOffPageConnectorReference", "<CrossPageConnection DrawingName='B' LinkLabel='7'/>", "B", "7"),
+        (
+            "PipeOffPageConnectorReferenceByNumber",
+            "<GenericAttributes><GenericAttribute Name='ReferencedDrawingNumberAssignmentClass' Value='D'/>\
+             <GenericAttribute Name='ReferencedConnectorNumberAssignmentClass' Value='8'/></GenericAttributes>",
+            "D",
+            "8",
+        ),
+    ] {
+        let connector =
+            format!("<PipeOffPageConnector ID='O'><{reference} ID='R'>{crossing}</{reference}></PipeOffPageConnector>");
+        let imported = piped(TANK, &[("TN", &connector, "O")]);
+        let graph = graph(&imported);
+        let link = &node(&graph, "O")["cross_page"];
+        assert_eq!((&link["drawing_name"], &link["link_label"]), (&name.into(), &label.into()), "{reference}");
+        assert!(!codes(&imported).contains("I011"));
+        check_answers(&imported, &[("offPageList() | size()", "1")]);
+    }
+}
+
+#[test]
+fn a_line_without_a_number_has_that_of_its_runs() {
+    let number = |text: &str| {
+        format!("<GenericAttributes><GenericAttribute Name='LineNumber' Value='{text}'/></GenericAttributes>")
+    };
+    let line = |first: &str, second: &str| {
+        let imported = piped(TANK, &[("TN", &number(first), "A"), ("A", &number(second), "B")]);
+        node(&graph(&imported), "L")["tag"].as_str().map(str::to_owned)
+    };
+    assert_eq!(line("10081", "10081").as_deref(), Some("10081"));
+    assert_eq!(line("10081", "10082").as_deref(), Some(""));
+}
+
+#[test]
+fn a_reference_may_name_the_id_of_the_originating_system() {
+    let items = "<Equipment ID='E'><PersistentID Identifier='P1'/></Equipment><Equipment ID='P2'><PersistentID Identifier='E'/></Equipment>";
+    let imported = piped(items, &[("P1", "", "E"), ("E", "", "P2")]);
+    assert_eq!(edges(&graph(&imported), "physically_connected_to"), ["E > E", "E > P2"].map(String::from).into());
+    assert!(!codes(&imported).contains("I003"));
+}
+
+#[test]
+fn the_frame_of_a_drawing_is_no_item() {
+    let imported =
+        import("<PlantModel><Drawing Name='D'><Component ID='B' ComponentClass='Border'/></Drawing></PlantModel>");
+    assert_eq!(imported.nodes, 0);
+    assert!(imported.diagnostics.iter().any(|one| one.finding == Finding::AnnotationLeftOut));
+}
+
+#[test]
+fn the_element_that_a_sensor_refers_to_ends_no_loop() {
+    let inside = "<PipingComponent ID='FE' ComponentClass='OrificePlate'/><PipingComponent ID='V' ComponentClass='OperatedValve'/>";
+    let functions = "<ProcessInstrumentationFunction ID='FIC' TagName='FIC 1'>\
+        <ProcessSignalGeneratingFunction ID='G'><Association Type='is fulfilled by' ItemID='GS'/></ProcessSignalGeneratingFunction>\
+        <ActuatingFunction ID='A'><Association Type='is fulfilled by' ItemID='AS'/></ActuatingFunction></ProcessInstrumentationFunction>\
+        <ProcessSignalGeneratingSystem ID='GS'><ProcessSignalGeneratingSystemComponent ID='GR' ComponentClass='InlinePrimaryElementReference'>\
+        <Association Type='refers to' ItemID='FE'/></ProcessSignalGeneratingSystemComponent></ProcessSignalGeneratingSystem>\
+        <ActuatingSystem ID='AS'><ActuatingSystemComponent ID='AR' ComponentClass='OperatedValveReference'>\
+        <Association Type='refers to' ItemID='V'/></ActuatingSystemComponent></ActuatingSystem>\
+        <InstrumentationLoopFunction ID='LP' TagName='F-1'><Association Type='is a collection including' ItemID='FIC'/>\
+        </InstrumentationLoopFunction>";
+    let imported = piped(&format!("{TANK}{functions}"), &[("TN", inside, "X")]);
+    check_answers(
+        &imported,
+        &[("loops() | map([.loop, .final_elements | map(.id), .closed])", r#"[["F-1",["V"],true]]"#)],
+    );
 }
 
 #[test]
