@@ -16,7 +16,7 @@ use sqlx::{ConnectOptions, Connection, Pool, Sqlite};
 use super::{DatabaseError, Pools, Server};
 
 /// How long a request waits for a connection. Beyond it the honest answer is "unavailable".
-const WAIT: Duration = Duration::from_secs(5);
+pub(super) const WAIT: Duration = Duration::from_secs(5);
 /// As [`sqlite_options`] say it.
 const WAITED_FOR: &str = "pragma synchronous = full";
 const SQLITE_READERS: u32 = 4;
@@ -122,11 +122,7 @@ async fn open_postgres(url: &str) -> Result<Pools, DatabaseError> {
         .map_err(|_| DatabaseError::Url("write the URL as `postgres://user:password@host:5432/name`".into()))?
         .application_name("pidq")
         .disable_statement_logging();
-    let pool = PoolOptions::new()
-        .max_connections(POSTGRES_CONNECTIONS)
-        .acquire_timeout(WAIT)
-        .connect_with(options.clone())
-        .await
-        .map_err(|error| DatabaseError::Open(format!("cannot connect to PostgreSQL: {error}")))?;
-    Ok(Pools::Postgres(Arc::new(Server::new(pool, options))))
+    let server = Server::open(options, POSTGRES_CONNECTIONS).await;
+    let server = server.map_err(|error| DatabaseError::Open(format!("cannot connect to PostgreSQL: {error}")))?;
+    Ok(Pools::Postgres(Arc::new(server)))
 }

@@ -6,6 +6,7 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use sqlx::pool::PoolOptions;
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{ConnectOptions, Connection, Error, Pool, Postgres, Transaction};
 use tokio::sync::watch;
@@ -13,6 +14,7 @@ use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
 use super::DatabaseError;
+use super::connect::WAIT;
 
 /// How long a caller waits for a connection before somebody looks.
 const SOON: Duration = Duration::from_millis(500);
@@ -32,9 +34,14 @@ pub struct Server {
 }
 
 impl Server {
-    /// A server with its pool, and how to reach it beside that.
-    pub fn new(pool: Pool<Postgres>, options: PgConnectOptions) -> Server {
-        Server { pool, options, gone: watch::Sender::new(false), looking: Mutex::default() }
+    /// Connects to a server, with so many connections at most.
+    ///
+    /// # Errors
+    /// If it does not answer, or lets nobody in.
+    pub async fn open(options: PgConnectOptions, connections: u32) -> Result<Server, Error> {
+        let pool = PoolOptions::new().max_connections(connections).acquire_timeout(WAIT);
+        let pool = pool.connect_with(options.clone()).await?;
+        Ok(Server { pool, options, gone: watch::Sender::new(false), looking: Mutex::default() })
     }
 
     /// A connection, as soon as one is free.
@@ -76,6 +83,7 @@ impl Server {
         let mut connected = std::pin::pin!(connected);
         tokio::select! {
             outcome = &mut connected => return self.saw(outcome),
+            _ = gone.wait_for(|gone| *gone) => return Err(DatabaseError::Gone),
             () = sleep(SOON) => self.look(),
         }
         tokio::select! {
@@ -84,7 +92,8 @@ impl Server {
         }
     }
 
-    fn look(&self) {
+    /// Has somebody look whether the server is still there. For whoever saw a statement break off.
+    pub fn look(&self) {
         let mut looking = self.looking.lock().unwrap_or_else(PoisonError::into_inner);
         while looking.try_join_next().is_some() {}
         if looking.is_empty() {

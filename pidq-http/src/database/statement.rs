@@ -2,13 +2,14 @@
 
 use std::future::poll_fn;
 use std::pin::Pin;
+use std::sync::Arc;
 
 use futures_core::Stream;
 use sqlx::postgres::PgRow;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{FromRow, Postgres, Sqlite};
 
-use super::{Database, DatabaseError, Pools};
+use super::{Database, DatabaseError, Pools, Server};
 
 /// An argument of a statement.
 #[derive(Clone, Copy)]
@@ -79,31 +80,38 @@ macro_rules! bound {
     }};
 }
 
+/// Runs a statement on a connection of either database, and gives what both give.
+macro_rules! run {
+    ($pools:expr, $pool:ident, $query:expr, $run:ident $(, $then:ident)?) => {
+        Ok(match $pools {
+            Pools::Sqlite { $pool, .. } => $query.$run($pool).await?$(.$then())?,
+            Pools::Postgres(server) => {
+                let mut connection = server.connection().await?;
+                server.saw($query.$run(&mut *connection).await)?$(.$then())?
+            }
+        })
+    };
+}
+
+/// The same within a transaction.
+macro_rules! run_within {
+    ($transaction:expr, $query:expr, $run:ident $(, $then:ident)?) => {
+        Ok(match $transaction {
+            Transaction::Sqlite(tx) => $query.$run(&mut **tx).await?$(.$then())?,
+            Transaction::Postgres(tx, server) => server.saw($query.$run(&mut **tx).await)?$(.$then())?,
+        })
+    };
+}
+
 impl Database {
     /// Runs a statement that changes something; gives the number of rows changed.
     pub fn execute<'a>(&'a self, sql: &'static str, args: &'a [Arg<'a>]) -> Answer<'a, u64> {
-        Box::pin(async move {
-            Ok(match &self.0 {
-                Pools::Sqlite { writer, .. } => bound!(sqlx::query(sql), args).execute(writer).await?.rows_affected(),
-                Pools::Postgres(server) => {
-                    let mut connection = server.connection().await?;
-                    server.saw(bound!(sqlx::query(sql), args).execute(&mut *connection).await)?.rows_affected()
-                }
-            })
-        })
+        Box::pin(async move { run!(&self.0, writer, bound!(sqlx::query(sql), args), execute, rows_affected) })
     }
 
     /// All rows of a statement that only reads.
     pub fn rows<'a, T: Row + 'a>(&'a self, sql: &'static str, args: &'a [Arg<'a>]) -> Answer<'a, Vec<T>> {
-        Box::pin(async move {
-            Ok(match &self.0 {
-                Pools::Sqlite { readers, .. } => bound!(sqlx::query_as(sql), args).fetch_all(readers).await?,
-                Pools::Postgres(server) => {
-                    let mut connection = server.connection().await?;
-                    server.saw(bound!(sqlx::query_as(sql), args).fetch_all(&mut *connection).await)?
-                }
-            })
-        })
+        Box::pin(async move { run!(&self.0, readers, bound!(sqlx::query_as(sql), args), fetch_all) })
     }
 
     /// The rows of a statement that only reads, one after the other. They are as of one moment, and a connection is
@@ -117,15 +125,7 @@ impl Database {
 
     /// The first row of a statement that only reads.
     pub fn row<'a, T: Row + 'a>(&'a self, sql: &'static str, args: &'a [Arg<'a>]) -> Answer<'a, Option<T>> {
-        Box::pin(async move {
-            Ok(match &self.0 {
-                Pools::Sqlite { readers, .. } => bound!(sqlx::query_as(sql), args).fetch_optional(readers).await?,
-                Pools::Postgres(server) => {
-                    let mut connection = server.connection().await?;
-                    server.saw(bound!(sqlx::query_as(sql), args).fetch_optional(&mut *connection).await)?
-                }
-            })
-        })
+        Box::pin(async move { run!(&self.0, readers, bound!(sqlx::query_as(sql), args), fetch_optional) })
     }
 
     /// Begins a transaction that will write. Dropped without [`Transaction::commit`], it never was.
@@ -133,7 +133,7 @@ impl Database {
         Box::pin(async move {
             Ok(match &self.0 {
                 Pools::Sqlite { writer, .. } => Transaction::Sqlite(writer.begin_with("begin immediate").await?),
-                Pools::Postgres(server) => Transaction::Postgres(server.begin().await?),
+                Pools::Postgres(server) => Transaction::Postgres(server.begin().await?, server.clone()),
             })
         })
     }
@@ -144,7 +144,9 @@ impl Database {
         Box::pin(async move {
             Ok(match &self.0 {
                 Pools::Sqlite { writer, .. } => Transaction::Sqlite(writer.begin_with(LIGHTLY_SQLITE).await?),
-                Pools::Postgres(server) => Transaction::Postgres(server.begin_with(LIGHTLY_POSTGRES).await?),
+                Pools::Postgres(server) => {
+                    Transaction::Postgres(server.begin_with(LIGHTLY_POSTGRES).await?, server.clone())
+                }
             })
         })
     }
@@ -169,57 +171,37 @@ pub enum Transaction {
     #[doc(hidden)]
     Sqlite(sqlx::Transaction<'static, Sqlite>),
     #[doc(hidden)]
-    Postgres(sqlx::Transaction<'static, Postgres>),
+    Postgres(sqlx::Transaction<'static, Postgres>, Arc<Server>),
 }
 
 impl Transaction {
     /// Runs a statement that changes something; gives the number of rows changed.
     pub fn execute<'a>(&'a mut self, sql: &'static str, args: &'a [Arg<'a>]) -> Answer<'a, u64> {
-        Box::pin(async move {
-            Ok(match self {
-                Transaction::Sqlite(tx) => bound!(sqlx::query(sql), args).execute(&mut **tx).await?.rows_affected(),
-                Transaction::Postgres(tx) => bound!(sqlx::query(sql), args).execute(&mut **tx).await?.rows_affected(),
-            })
-        })
+        Box::pin(async move { run_within!(self, bound!(sqlx::query(sql), args), execute, rows_affected) })
     }
 
     /// The first row of a statement.
     pub fn row<'a, T: Row + 'a>(&'a mut self, sql: &'static str, args: &'a [Arg<'a>]) -> Answer<'a, Option<T>> {
-        Box::pin(async move {
-            Ok(match self {
-                Transaction::Sqlite(tx) => bound!(sqlx::query_as(sql), args).fetch_optional(&mut **tx).await?,
-                Transaction::Postgres(tx) => bound!(sqlx::query_as(sql), args).fetch_optional(&mut **tx).await?,
-            })
-        })
+        Box::pin(async move { run_within!(self, bound!(sqlx::query_as(sql), args), fetch_optional) })
     }
 
     /// All rows of a statement.
     pub fn rows<'a, T: Row + 'a>(&'a mut self, sql: &'static str, args: &'a [Arg<'a>]) -> Answer<'a, Vec<T>> {
-        Box::pin(async move {
-            Ok(match self {
-                Transaction::Sqlite(tx) => bound!(sqlx::query_as(sql), args).fetch_all(&mut **tx).await?,
-                Transaction::Postgres(tx) => bound!(sqlx::query_as(sql), args).fetch_all(&mut **tx).await?,
-            })
-        })
+        Box::pin(async move { run_within!(self, bound!(sqlx::query_as(sql), args), fetch_all) })
     }
 
     /// Runs the statements of a migration: several, without arguments.
     pub(super) async fn run_all(&mut self, sql: &'static str) -> Result<(), DatabaseError> {
-        match self {
-            Transaction::Sqlite(tx) => sqlx::raw_sql(sql).execute(&mut **tx).await.map(drop)?,
-            Transaction::Postgres(tx) => sqlx::raw_sql(sql).execute(&mut **tx).await.map(drop)?,
-        }
-        Ok(())
+        run_within!(self, sqlx::raw_sql(sql), execute, rows_affected).map(drop::<u64>)
     }
 
     /// Makes the changes last.
     pub fn commit(self) -> Answer<'static, ()> {
         Box::pin(async move {
             match self {
-                Transaction::Sqlite(tx) => tx.commit().await?,
-                Transaction::Postgres(tx) => tx.commit().await?,
+                Transaction::Sqlite(tx) => Ok(tx.commit().await?),
+                Transaction::Postgres(tx, server) => server.saw(tx.commit().await),
             }
-            Ok(())
         })
     }
 }

@@ -7,13 +7,12 @@ use std::borrow::Cow;
 use std::pin::Pin;
 use std::str::FromStr;
 use std::sync::Arc;
-use std::time::Duration;
 
 use bytes::Bytes;
 use pidq_http::database::Server;
 use sqlx::migrate::{Migration, MigrationType, Migrator};
 use sqlx::pool::PoolConnection;
-use sqlx::postgres::{PgConnectOptions, PgPoolOptions, PgRow};
+use sqlx::postgres::{PgConnectOptions, PgRow};
 use sqlx::{Postgres, Row, SqlStr, Transaction};
 use tokio::sync::Semaphore;
 
@@ -107,11 +106,22 @@ impl Sql {
     pub async fn open(url: &str, connections: u32, options: Options) -> Result<Sql> {
         let target = PgConnectOptions::from_str(url).map_err(failure)?;
         let target = target.application_name("pidq-server").options([("statement_timeout", "60s")]);
-        let pool = PgPoolOptions::new().max_connections(connections.max(2)).acquire_timeout(Duration::from_secs(5));
-        let pool = pool.connect_with(target.clone()).await.map_err(failure)?;
-        migrations().run(&pool).await.map_err(unavailable)?;
+        let server = Server::open(target, connections.max(2)).await.map_err(failure)?;
+        let mut connection = server.connection().await.map_err(unavailable)?;
+        migrations().run(&mut *connection).await.map_err(unavailable)?;
         let writers = Semaphore::new((connections as usize / 2).max(1));
-        Ok(Sql { server: Server::new(pool, target), options, writers })
+        Ok(Sql { server, options, writers })
+    }
+
+    /// What an operation gives. One that broke off has somebody look, so that the next caller need not wait to know.
+    fn watched<'a, T: Send + 'a>(&'a self, operation: impl Future<Output = Result<T>> + Send + 'a) -> Answer<'a, T> {
+        Box::pin(async {
+            let outcome = operation.await;
+            if matches!(outcome, Err(Error::StoreUnavailable(_))) {
+                self.server.look();
+            }
+            outcome
+        })
     }
 
     async fn put(&self, tenant: Tenant, job: JobId, draft: Draft, precondition: Precondition) -> Result<Committed> {
@@ -252,12 +262,12 @@ impl Store for Sql {
         draft: Draft,
         precondition: &'a Precondition,
     ) -> Answer<'a, Committed> {
-        Box::pin(self.put(tenant.clone(), job.clone(), draft, precondition.clone()))
+        self.watched(self.put(tenant.clone(), job.clone(), draft, precondition.clone()))
     }
 
     fn head<'a>(&'a self, tenant: &'a Tenant, job: &'a JobId, which: &'a Which) -> Answer<'a, Arc<Meta>> {
         let row = self.row(HEAD, tenant.clone(), job.clone(), which.clone());
-        Box::pin(async { meta(&row.await?).map(Arc::new) })
+        self.watched(async { meta(&row.await?).map(Arc::new) })
     }
 
     fn get<'a>(
@@ -267,11 +277,11 @@ impl Store for Sql {
         which: &'a Which,
         coding: Coding,
     ) -> Answer<'a, StoredGraph> {
-        Box::pin(self.content(tenant.clone(), job.clone(), which.clone(), coding))
+        self.watched(self.content(tenant.clone(), job.clone(), which.clone(), coding))
     }
 
     fn versions<'a>(&'a self, tenant: &'a Tenant, job: &'a JobId) -> Answer<'a, Vec<VersionEntry>> {
-        Box::pin(self.entries(tenant.clone(), job.clone()))
+        self.watched(self.entries(tenant.clone(), job.clone()))
     }
 
     fn list<'a>(
@@ -282,20 +292,20 @@ impl Store for Sql {
         limit: usize,
     ) -> Answer<'a, Vec<Arc<Meta>>> {
         let after = after.map_or(String::new(), |job| job.as_str().to_owned());
-        Box::pin(self.page(tenant.clone(), prefix.to_owned(), after, limit))
+        self.watched(self.page(tenant.clone(), prefix.to_owned(), after, limit))
     }
 
     fn delete<'a>(&'a self, tenant: &'a Tenant, job: &'a JobId, precondition: &'a Precondition) -> Answer<'a, ()> {
-        Box::pin(self.remove(tenant.clone(), job.clone(), precondition.clone()))
+        self.watched(self.remove(tenant.clone(), job.clone(), precondition.clone()))
     }
 
     fn verify(&self) -> Answer<'_, Verified> {
-        Box::pin(self.look_at_all())
+        self.watched(self.look_at_all())
     }
 
     fn state(&self) -> Pin<Box<dyn Future<Output = State> + Send + '_>> {
         Box::pin(async {
-            match self.takes_writes().await {
+            match self.watched(self.takes_writes()).await {
                 Ok(true) => State::Writable,
                 Ok(false) => State::ReadOnly("the database takes no writes".into()),
                 Err(error) => State::Unavailable(error.to_string()),

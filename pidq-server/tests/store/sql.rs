@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use pidq_server::store::sql::Sql;
 use pidq_server::store::{Coding, Error, Options, Precondition, Share, State, Store, Which};
+use sqlx::{Connection, PgConnection};
 
 use crate::setting::{Place, draft, drawing, job, tenant, wait};
 use crate::suite;
@@ -167,15 +168,31 @@ async fn shares_are_kept(cluster: &Cluster) {
 
 async fn an_absent_database_is_said(cluster: Cluster) {
     let store = cluster.open(Options::default()).await;
-    drop(cluster);
-    let found = store.head(&tenant("t"), &job("J-1"), &Which::Latest).await;
+    let (tenant, job) = (tenant("t"), job("J-1"));
+    let found = tokio::join!(store.head(&tenant, &job, &Which::Latest), ends_during_a_statement(cluster)).0;
     assert_eq!(found.expect_err("gone").code(), "store-unavailable");
+    // Whoever comes next waits for nobody to find out.
+    let start = Instant::now();
+    store.head(&tenant, &job, &Which::Latest).await.expect_err("gone");
+    assert!(start.elapsed() < Duration::from_millis(450), "{:?}", start.elapsed());
     assert!(matches!(store.state().await, State::Unavailable(_)));
     // One who waits for a connection waits five seconds: so does nobody, once it is known.
     let many = async {
         for _ in 0..20 {
-            store.list(&tenant("t"), "", None, 1).await.expect_err("gone");
+            store.list(&tenant, "", None, 1).await.expect_err("gone");
         }
     };
     tokio::time::timeout(Duration::from_secs(30), many).await.expect("told at once");
+}
+
+/// Ends a server while somebody waits for what a statement gives.
+async fn ends_during_a_statement(cluster: Cluster) {
+    let mut other = PgConnection::connect(&cluster.url()).await.expect("a connection");
+    let lock = "begin; lock table graph_job in access exclusive mode";
+    sqlx::raw_sql(lock).execute(&mut other).await.expect("a lock");
+    let waiting = "select count(*) from pg_locks where relation = 'graph_job'::regclass and not granted";
+    while sqlx::query_scalar::<_, i64>(waiting).fetch_one(&mut other).await.expect("a count") == 0 {
+        tokio::task::yield_now().await;
+    }
+    drop(cluster);
 }
