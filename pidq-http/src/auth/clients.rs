@@ -86,7 +86,7 @@ const BY_ID: &str = "select id, title, tenant, secret, grant_types, scopes, disa
 const SECRET_OF: &str = "select coalesce((select secret from clients where id = $1), $2)";
 const COUNT: &str = "select count(*) from clients";
 const SET_SECRET: &str = "update clients set secret = $2 where id = $1";
-const SET_SAID: &str = "update clients set secret = $2, grant_types = $3 where id = $1";
+const SET_SAID: &str = "update clients set secret = $2, grant_types = $3, tenant = $4, scopes = $5 where id = $1";
 const SET_DISABLED: &str = "update clients set disabled_at = $2 where id = $1";
 const DELETE: &str = "delete from clients where id = $1";
 
@@ -118,13 +118,15 @@ impl Identities {
         Ok((client, secret))
     }
 
-    /// Makes a client, or gives the one of its id the secret and the ways to a token: for a client that the settings
-    /// name. Its tokens stay.
+    /// Makes a client, or makes the one of its id what it should be: for a client that the settings name. Its tokens
+    /// stay.
     pub(super) async fn ensure_client(&self, new: NewClient<'_>, now: Moment) -> Result<(), IdentityError> {
         match self.create_client(new.clone(), now).await {
             Err(IdentityError::Exists(id)) => {
                 let (hash, grants) = (secret_of(&new)?.fingerprint(), Client::words(new.grant_types));
-                self.database.execute(SET_SAID, &[(&id).into(), (&hash).into(), (&grants).into()]).await?;
+                let scopes = new.scopes.join(" ");
+                let args = [(&id).into(), (&hash).into(), (&grants).into(), new.tenant.into(), (&scopes).into()];
+                self.change(SET_SAID, &args).await?;
                 Ok(())
             }
             made => made.map(drop),

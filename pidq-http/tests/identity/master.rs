@@ -2,7 +2,7 @@
 
 use pidq_http::auth::{Master, Moment, Secret};
 
-use crate::world::{CHEAP, World, check_with};
+use crate::world::{ALL_GRANTS, CHEAP, World, check_with};
 
 const KEY: &str = "0199AAAA-0000-7000-8000-000000000001";
 const FIRST: &str = "f3a9c1d7e5b2408c9d6a1e7f0b3c5d8e";
@@ -86,6 +86,38 @@ async fn another_key_leaves_nothing_of_the_one_before() {
         assert_eq!(world.by_password(KEY, FIRST).await.error(), (401, "invalid_client"));
         assert_eq!(world.by_password(other, FIRST).await.status, 200);
         assert_eq!(world.log_in().await.status, 200, "users and clients that somebody made stay");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_user_and_a_client_that_somebody_made_become_those_of_the_key() {
+    check(async |world| {
+        world.user(&KEY.to_lowercase(), "elsewhere", "viewer", &["readers"]).await;
+        world.identities.disable_user(KEY, world.now).await.unwrap();
+        world.client(KEY, Some("elsewhere"), ALL_GRANTS, &["read"]).await;
+        world.starts_with(KEY, FIRST).await;
+        let tokens = world.by_password(KEY, FIRST).await;
+        assert_eq!(tokens.field("scope"), "read write");
+        let caller = world.caller(&tokens.access()).await.unwrap();
+        assert_eq!((caller.tenant.as_str(), caller.is_admin), ("acme", true));
+        world.starts_with("0199aaaa-0000-7000-8000-000000000002", FIRST).await;
+        assert!(!world.is_good(&tokens.access()).await, "nothing of them is left, as of any other key");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_start_mends_what_somebody_changed_but_lets_nobody_in_who_was_shut_out() {
+    check(async |world| {
+        world.starts_with(KEY, FIRST).await;
+        world.identities.set_role(KEY, "viewer", world.now).await.unwrap();
+        world.starts_with(KEY, FIRST).await;
+        let token = world.by_password(KEY, FIRST).await.access();
+        assert!(world.caller(&token).await.unwrap().is_admin);
+        world.identities.disable_user(KEY, world.now).await.unwrap();
+        world.starts_with(KEY, SECOND).await;
+        assert_eq!(world.by_password(KEY, SECOND).await.error(), (400, "invalid_grant"));
     })
     .await;
 }
