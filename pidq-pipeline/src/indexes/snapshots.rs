@@ -30,7 +30,7 @@ const UNFINISHED: &str = "part";
 /// After this whoever wrote a file is gone.
 const LEFT: Duration = Duration::from_secs(3600);
 /// Grows when something is written in another way.
-const FORM: u32 = 1;
+const FORM: u32 = 2;
 /// With fewer chunks it is not worth it: analysing them takes no longer than a person notices.
 const FEWEST: usize = 1000;
 
