@@ -6,6 +6,7 @@
 pub(crate) mod reader;
 mod reindex;
 mod stages;
+mod telling;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,6 +21,7 @@ use crate::platform::Platform;
 use crate::records::{Failure, Progress, Status};
 use crate::store::{Job, JobKind, StoreError};
 use stages::{Fault, Reading};
+use telling::Telling;
 
 /// How often an idle worker looks, if nobody rings.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
@@ -67,11 +69,14 @@ async fn done(platform: &Arc<Platform>, job: &Job) {
 
 /// Reads a document. A hold that is lost, or a document that is not wanted any more, ends it without a trace.
 async fn read(platform: &Arc<Platform>, job: &Job) -> Result<(), StoreError> {
+    let telling = Arc::new(Telling::default());
     let outcome = tokio::select! {
-        outcome = attempt(platform, job) => outcome,
+        outcome = attempt(platform, job, &telling) => outcome,
+        fault = telling.tell(&platform.store, job) => Err(fault),
         () = holding(platform, job) => Err(Fault::Unwanted),
         () = stopped(platform, job) => Err(Fault::Unwanted),
     };
+    let job = &telling.rest(job).await;
     match outcome {
         Ok(()) | Err(Fault::Unwanted) => Ok(()),
         Err(Fault::Store(error)) => Err(error),
@@ -83,8 +88,8 @@ async fn read(platform: &Arc<Platform>, job: &Job) -> Result<(), StoreError> {
 }
 
 /// Reads a document. One whose model answers nobody was not tried at all.
-async fn attempt(platform: &Arc<Platform>, job: &Job) -> Result<(), Fault> {
-    match Reading::new(platform.clone(), job.clone()).run().await {
+async fn attempt(platform: &Arc<Platform>, job: &Job, telling: &Arc<Telling>) -> Result<(), Fault> {
+    match Reading::new(platform.clone(), job.clone(), telling.clone()).run().await {
         Err(Fault::Failed { stage, code: embedding::UNAVAILABLE, message, retryable: true })
             if is_without_model(platform, job).await? =>
         {

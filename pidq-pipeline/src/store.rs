@@ -30,7 +30,7 @@ pub use contents::Content;
 pub use documents::{Change, Listed, NewContent, NewDocument, SORTS, Sort};
 pub(crate) use idempotency::HOLD;
 pub use idempotency::{Claimed, Repeatable};
-pub use jobs::{Job, JobKind, Published, ReadDocument};
+pub use jobs::{Job, JobKind, Published, ReadDocument, Stage};
 pub use outages::Outage;
 pub use outbox::Outbox;
 pub use partitions::{Listing, Searchable, StoredChunk};

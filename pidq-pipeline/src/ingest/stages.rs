@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::reader::{self, Piece, Source, Trouble, blocking};
+use super::telling::Telling;
 use crate::embedding::{self, Encoder};
 use crate::extract::{CodePoints, Extracted};
 use crate::messages::Signal;
@@ -36,34 +37,28 @@ pub(super) struct Reading {
     platform: Arc<Platform>,
     job: Job,
     progress: Progress,
-    audience: Audience,
-}
-
-/// Who is told how far a document is.
-enum Audience {
-    Everybody,
-    /// Nobody: it is as it was, whatever is made of it beside that.
-    Nobody,
+    /// Where it is said how far the document is. Nowhere: it is as it was, whatever is made of it beside that.
+    telling: Option<Arc<Telling>>,
 }
 
 impl Reading {
-    pub fn new(platform: Arc<Platform>, job: Job) -> Reading {
-        Reading { platform, job, progress: Progress::default(), audience: Audience::Everybody }
+    pub fn new(platform: Arc<Platform>, job: Job, telling: Arc<Telling>) -> Reading {
+        Reading { telling: Some(telling), ..Reading::beside(platform, job) }
     }
 
     /// Reads a document without a word about it.
     pub fn beside(platform: Arc<Platform>, job: Job) -> Reading {
-        Reading { audience: Audience::Nobody, ..Reading::new(platform, job) }
+        Reading { platform, job, progress: Progress::default(), telling: None }
     }
 
     /// From bytes to what queries find. Begins anew if another index answers when it is done.
     pub async fn run(&mut self) -> Result<(), Fault> {
         loop {
             let (pipeline, document) = self.wanted().await?;
-            let read = self.anew(&pipeline).await?;
+            let read = self.read(&pipeline, &document).await?;
             let platform = self.platform.clone();
             let mut watch = platform.meters.watch();
-            let published = platform.store.publish(&self.job, &read).await?;
+            let published = platform.store.publish(&self.untold().await, &read).await?;
             watch.passed(Status::Indexing);
             match published {
                 Published::Done => {
@@ -80,16 +75,28 @@ impl Reading {
     /// From bytes to what queries of such a pipeline would find.
     pub async fn anew(&mut self, pipeline: &Pipeline) -> Result<ReadDocument, Fault> {
         let (_, document) = self.wanted().await?;
+        self.read(pipeline, &document).await
+    }
+
+    async fn read(&mut self, pipeline: &Pipeline, document: &Document) -> Result<ReadDocument, Fault> {
         let platform = self.platform.clone();
         let mut watch = platform.meters.watch();
-        let extracted = self.parse(pipeline, &document).await?;
+        let extracted = self.parse(pipeline, document).await?;
         watch.passed(Status::Parsing);
         let model = self.model(pipeline).await?;
         let (extracted, chunks) = self.split(pipeline, extracted, model.clone()).await?;
         watch.passed(Status::Splitting);
-        let chunks = self.embed(pipeline, &document, &extracted, chunks, model).await?;
+        let chunks = self.embed(pipeline, document, &extracted, chunks, model).await?;
         watch.passed(Status::Embedding);
         self.indexed(pipeline, extracted, chunks).await
+    }
+
+    /// The job with what was not said of it yet.
+    async fn untold(&self) -> Job {
+        match &self.telling {
+            Some(telling) => telling.rest(&self.job).await,
+            None => self.job.clone(),
+        }
     }
 
     async fn wanted(&self) -> Result<(Pipeline, Document), Fault> {
@@ -100,21 +107,17 @@ impl Reading {
     }
 
     /// Says how far the document is.
-    async fn report(&mut self, status: Status, done: usize, total: Option<usize>) -> Result<(), Fault> {
-        if matches!(self.audience, Audience::Nobody) {
-            return Ok(());
-        }
+    async fn report(&mut self, status: Status, done: usize, total: Option<usize>) {
         self.progress.done = done as i64;
         self.progress.total = total.map(|total| total as i64);
-        match self.platform.store.report(&self.job, status, &self.progress).await? {
-            true => Ok(()),
-            false => Err(Fault::Unwanted),
+        if let Some(telling) = &self.telling {
+            telling.say(&self.platform.store, status, &self.progress).await;
         }
     }
 
     /// The text, read in a process of its own.
     async fn parse(&mut self, pipeline: &Pipeline, document: &Document) -> Result<Extracted, Fault> {
-        self.report(Status::Parsing, 0, None).await?;
+        self.report(Status::Parsing, 0, None).await;
         let bytes = self.platform.store.content(&document.id, self.job.revision).await?.ok_or(Fault::Unwanted)?;
         let (name, media_type) = (Some(document.filename.clone()), Some(document.content_type.clone()));
         let read = reader::text(&self.platform, &pipeline.text_splitter, Source { bytes, name, media_type });
@@ -134,7 +137,7 @@ impl Reading {
         extracted: Extracted,
         model: Arc<Encoder>,
     ) -> Result<(Extracted, Vec<Piece>), Fault> {
-        self.report(Status::Splitting, 0, None).await?;
+        self.report(Status::Splitting, 0, None).await;
         let (splitter, parameters) = (&pipeline.text_splitter, &pipeline.splitter_parameters);
         let split = reader::pieces(splitter, parameters, extracted, model, self.platform.limits.chunks);
         split.await.map_err(|trouble| failed(Status::Splitting, trouble))
@@ -153,7 +156,7 @@ impl Reading {
         let total = pieces.len();
         let mut chunks = Vec::with_capacity(total);
         for batch in pieces.chunks(BATCH) {
-            self.report(Status::Embedding, chunks.len(), Some(total)).await?;
+            self.report(Status::Embedding, chunks.len(), Some(total)).await;
             let texts: Vec<String> = batch.iter().map(|piece| piece.indexed(pipeline, &title)).collect();
             let model = model.clone();
             let vectors = blocking(move || model.embed(&texts)).await;
@@ -173,7 +176,7 @@ impl Reading {
         chunks: Vec<records::Chunk>,
     ) -> Result<ReadDocument, Fault> {
         let total = chunks.len();
-        self.report(Status::Indexing, 0, Some(total)).await?;
+        self.report(Status::Indexing, 0, Some(total)).await;
         (self.progress.done, self.progress.total) = (total as i64, Some(total as i64));
         self.progress.chunk_count = Some(total as i64);
         let pages = serde_json::to_string(&extracted.pages).unwrap_or_else(|_| "[]".into());

@@ -62,6 +62,17 @@ pub struct Job {
     pub attempts: i64,
     /// Who holds it.
     holder: String,
+    /// Where its document has been, and nobody was told: it is told with what is written next.
+    untold: Vec<Stage>,
+}
+
+/// A stage of reading that a document came to.
+#[derive(Clone, Copy, Debug)]
+pub struct Stage {
+    /// Which.
+    pub status: Status,
+    /// When, as events count.
+    pub at: i64,
 }
 
 type Row = (String, String, String, Option<String>, Option<i64>, i64);
@@ -70,6 +81,9 @@ const INSERT: &str = "insert into jobs (id, kind, pipeline_id, document_id, revi
   values ($1, $2, $3, $4, $5, 0, $6, $6) on conflict (document_id, kind) do update
   set revision = excluded.revision, attempts = 0, run_at = excluded.run_at, holder = null, held_until = null";
 
+/// Looking takes no turn among those who write, and mostly there is nothing to take.
+const DUE: &str = "select cast(1 as bigint) from jobs
+  where run_at <= $1 and (held_until is null or held_until < $1) limit 1";
 /// Both databases take the first job that is due; in PostgreSQL, jobs that others are just taking are passed over.
 macro_rules! take {
     ($lock:literal) => {
@@ -89,7 +103,6 @@ const LATER: &str = "update jobs set holder = null, held_until = null, run_at = 
 const WAIT: &str = "update jobs set holder = null, held_until = null, run_at = $3, attempts = attempts - 1
   where id = $1 and holder = $2";
 const COUNT: &str = "select kind, count(*) from jobs group by kind";
-const STATUS: &str = "select status from documents where id = $1";
 /// It was not in vain: what is to be done again is done for the first time.
 const YIELD: &str = "update jobs set holder = null, held_until = null, run_at = $3, attempts = 0
   where id = $1 and holder = $2";
@@ -104,7 +117,8 @@ const EXTRACTED: &str =
     "update contents set extracted = $3, pages = $4, title = $5 where document_id = $1 and revision = $2";
 /// Never the same moment twice: an index that knows the document as of then would not look at it again.
 const READY: &str = "update documents set status = 'ready', searchable_revision = $2, progress = $3, content_type = $4,
-  indexed_at = case when indexed_at >= $5 then indexed_at + 1 else $5 end, updated_at = $5 where id = $1 and status not in ('deleting', 'cancelled')";
+  indexed_at = case when indexed_at >= $5 then indexed_at + 1 else $5 end, updated_at = $5, attempts = $6
+  where id = $1 and status not in ('deleting', 'cancelled')";
 
 /// Adds the job of a document, or begins it anew.
 pub(super) async fn add(
@@ -134,6 +148,11 @@ impl Job {
     /// The same with one of many documents.
     pub fn with_document(&self, id: &str, revision: i64) -> Job {
         Job { document_id: Some(id.to_owned()), revision, ..self.clone() }
+    }
+
+    /// The same with stages that nobody was told of.
+    pub fn with_untold(&self, untold: Vec<Stage>) -> Job {
+        Job { untold, ..self.clone() }
     }
 }
 
@@ -182,6 +201,9 @@ impl Store {
     /// If the database does not answer.
     pub async fn take_job(&self, holder: &str, hold: Duration) -> Result<Option<Job>> {
         let now = Moment::now();
+        if self.database.row::<(i64,)>(DUE, &[now.0.into()]).await?.is_none() {
+            return Ok(None);
+        }
         let sql = if self.database.kind() == Kind::Postgres { TAKE_POSTGRES } else { TAKE_SQLITE };
         // What was taken and is forgotten is taken again, as after the death of a worker.
         let mut tx = self.database.begin_lightly().await?;
@@ -237,27 +259,26 @@ impl Store {
         Ok(())
     }
 
-    /// Says how far a document is. Says whether the job is still held and the document still wanted.
+    /// Says how far a document is, and where it has been. Says whether the job is still held and the document still
+    /// wanted.
     ///
     /// # Errors
     /// If the database does not answer.
     pub async fn report(&self, job: &Job, status: Status, progress: &Progress) -> Result<bool> {
         // Said and not promised: what comes of it is waited for.
         let mut tx = self.database.begin_lightly().await?;
-        let before = status_of(&mut tx, job).await?;
         let wanted = set_progress(&mut tx, job, status, progress).await? && is_held(&mut tx, job).await?;
-        if wanted && before.as_deref() != Some(status.word()) {
-            self.tell_of_job(&mut tx, events::DOCUMENT_STAGE, job).await?;
-        }
         if wanted {
+            self.tell_of_job(&mut tx, job, None).await?;
             self.outbox.commit(tx).await?;
         }
         Ok(wanted)
     }
 
-    async fn tell_of_job(&self, tx: &mut Transaction, kind: &'static events::Kind, job: &Job) -> Result<()> {
+    /// Tells where the document of a job has been, and what came of it, if anything did.
+    async fn tell_of_job(&self, tx: &mut Transaction, job: &Job, end: Option<&'static events::Kind>) -> Result<()> {
         let document = job.document_id.as_deref().unwrap_or_default();
-        Ok(self.outbox.tell_of(tx, kind, document, None).await?)
+        Ok(self.outbox.tell_way(tx, document, &job.untold, end).await?)
     }
 
     /// Ends a job whose document failed for good, or tries again at a moment.
@@ -273,7 +294,7 @@ impl Store {
         }
         if written {
             let kind = if again_at.is_some() { events::DOCUMENT_QUEUED } else { events::DOCUMENT_FAILED };
-            self.tell_of_job(&mut tx, kind, job).await?;
+            self.tell_of_job(&mut tx, job, Some(kind)).await?;
         }
         match again_at {
             Some(moment) => tx.execute(LATER, &[(&job.id).into(), (&job.holder).into(), moment.into()]).await?,
@@ -294,7 +315,7 @@ impl Store {
             return Ok(false);
         }
         if written {
-            self.tell_of_job(&mut tx, events::DOCUMENT_QUEUED, job).await?;
+            self.tell_of_job(&mut tx, job, Some(events::DOCUMENT_QUEUED)).await?;
         }
         tx.execute(WAIT, &[(&job.id).into(), (&job.holder).into(), until.into()]).await?;
         self.outbox.commit(tx).await?;
@@ -322,6 +343,7 @@ impl Store {
             (&progress).into(),
             (&read.content_type).into(),
             Moment::now().0.into(),
+            job.attempts.into(),
         ];
         if tx.execute(READY, &arguments).await? == 0 || !is_held(&mut tx, job).await? {
             return Ok(Published::Unwanted);
@@ -353,14 +375,10 @@ impl Store {
         // Figures come last everywhere, so that nobody waits for them in a circle.
         let amount = Amount { chunks: read.chunks.len() as i64, ..Amount::default() };
         usage::count(&mut tx, &job.pipeline_id, &label, amount).await?;
-        self.tell_of_job(&mut tx, events::DOCUMENT_READY, job).await?;
+        self.tell_of_job(&mut tx, job, Some(events::DOCUMENT_READY)).await?;
         self.outbox.commit(tx).await?;
         Ok(Published::Done)
     }
-}
-
-async fn status_of(tx: &mut Transaction, job: &Job) -> Result<Option<String>> {
-    Ok(tx.row::<(String,)>(STATUS, &[job.document_id.as_deref().into()]).await?.map(|row| row.0))
 }
 
 /// Whether a job is held, and then until the transaction ends.
@@ -383,5 +401,14 @@ async fn set_progress(tx: &mut Transaction, job: &Job, status: Status, progress:
 fn job(row: Row, holder: &str) -> Result<Job> {
     let kind = JobKind::of_word(&row.1).ok_or_else(|| StoreError::Damaged(format!("job {}", row.1)))?;
     let (document_id, revision) = (row.3, row.4.unwrap_or(0));
-    Ok(Job { id: row.0, kind, pipeline_id: row.2, document_id, revision, attempts: row.5, holder: holder.to_owned() })
+    Ok(Job {
+        id: row.0,
+        kind,
+        pipeline_id: row.2,
+        document_id,
+        revision,
+        attempts: row.5,
+        holder: holder.to_owned(),
+        untold: Vec::new(),
+    })
 }

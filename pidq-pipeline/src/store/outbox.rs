@@ -13,6 +13,7 @@ use pidq_http::uuid_v7;
 use serde_json::{Map, Value};
 use tokio::sync::Notify;
 
+use super::jobs::Stage;
 use super::{Result, Store, StoreError, audit, structure};
 use crate::audit::Act;
 use crate::events::{self, Event, Kind};
@@ -72,6 +73,31 @@ const FIRST_LICENCE: &str =
     "insert into installation (name, value) values ('licence', $1) on conflict (name) do nothing";
 const OTHER_LICENCE: &str = "update installation set value = $1 where name = 'licence' and value <> $1";
 
+/// A document as events tell of it.
+struct Seen {
+    id: String,
+    pipeline: String,
+    label: String,
+    revision: i64,
+    status: String,
+    filename: String,
+}
+
+impl Seen {
+    async fn of(tx: &mut Transaction, document: &str) -> std::result::Result<Option<Seen>, DatabaseError> {
+        type Row = (String, String, i64, String, String);
+        let row = tx.row::<Row>(DOCUMENT, &[document.into()]).await?;
+        Ok(row.map(|(pipeline, label, revision, status, filename)| Seen {
+            id: document.to_owned(),
+            pipeline,
+            label,
+            revision,
+            status,
+            filename,
+        }))
+    }
+}
+
 impl Outbox {
     /// With or without the names of files, which may tell what is in them.
     pub fn new(with_names: bool) -> Outbox {
@@ -90,6 +116,16 @@ impl Outbox {
         kind: &'static Kind,
         word: Word<'_>,
     ) -> std::result::Result<(), DatabaseError> {
+        self.tell_at(tx, kind, word, self.moment()).await
+    }
+
+    async fn tell_at(
+        &self,
+        tx: &mut Transaction,
+        kind: &'static Kind,
+        word: Word<'_>,
+        at: i64,
+    ) -> std::result::Result<(), DatabaseError> {
         let (id, details) = (uuid_v7(), Value::Object(word.details).to_string());
         let arguments = [
             (&id).into(),
@@ -99,13 +135,13 @@ impl Outbox {
             word.label.into(),
             word.previous.into(),
             (&details).into(),
-            self.moment().into(),
+            at.into(),
         ];
         tx.execute(INSERT, &arguments).await.map(drop)
     }
 
     /// Now, and never twice the same: what one process tells is in its order.
-    pub(super) fn moment(&self) -> i64 {
+    pub(crate) fn moment(&self) -> i64 {
         let now = Moment::now().0;
         let next = |last: i64| now.max(last + 1);
         // `Relaxed`: nothing but the number itself is shared.
@@ -121,17 +157,40 @@ impl Outbox {
         document: &str,
         previous: Option<&str>,
     ) -> std::result::Result<(), DatabaseError> {
-        type Row = (String, String, i64, String, String);
-        let Some((pipeline, label, revision, status, filename)) = tx.row::<Row>(DOCUMENT, &[document.into()]).await?
-        else {
+        let Some(seen) = Seen::of(tx, document).await? else { return Ok(()) };
+        let word = Word { previous, ..self.word(&seen, &seen.status) };
+        self.tell(tx, kind, word).await
+    }
+
+    /// Writes to which stages a document came, and what came of it then, if anything did.
+    pub(super) async fn tell_way(
+        &self,
+        tx: &mut Transaction,
+        document: &str,
+        stages: &[Stage],
+        end: Option<&'static Kind>,
+    ) -> std::result::Result<(), DatabaseError> {
+        if stages.is_empty() && end.is_none() {
             return Ok(());
-        };
-        let mut details = Map::from_iter([("status".into(), status.into()), ("revision".into(), revision.into())]);
-        if self.with_names {
-            details.insert("filename".into(), filename.into());
         }
-        let (pipeline, document, label) = (Some(&*pipeline), Some(document), Some(&*label));
-        self.tell(tx, kind, Word { pipeline, document, label, previous, details }).await
+        let Some(seen) = Seen::of(tx, document).await? else { return Ok(()) };
+        for stage in stages {
+            self.tell_at(tx, events::DOCUMENT_STAGE, self.word(&seen, stage.status.word()), stage.at).await?;
+        }
+        match end {
+            Some(kind) => self.tell(tx, kind, self.word(&seen, &seen.status)).await,
+            None => Ok(()),
+        }
+    }
+
+    /// What is told of a document that has such a status.
+    fn word<'a>(&self, seen: &'a Seen, status: &str) -> Word<'a> {
+        let mut details = Map::from_iter([("status".into(), status.into()), ("revision".into(), seen.revision.into())]);
+        if self.with_names {
+            details.insert("filename".into(), seen.filename.clone().into());
+        }
+        let (pipeline, document, label) = (Some(&*seen.pipeline), Some(&*seen.id), Some(&*seen.label));
+        Word { pipeline, document, label, previous: None, details }
     }
 
     /// Makes the changes last, with the act that they are, and tells that there is something to tell.
