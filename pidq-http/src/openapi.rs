@@ -26,6 +26,24 @@ pub(crate) fn document<S>(name: &str, version: &str, routes: &[&'static Route<S>
     })
 }
 
+/// Puts figures that are settings in the place of their defaults: those of schemas whose `$comment` is the name of one.
+pub(crate) fn configure(schema: &mut Value, figures: &[(&'static str, u64)]) {
+    match schema {
+        Value::Array(items) => items.iter_mut().for_each(|item| configure(item, figures)),
+        Value::Object(members) => {
+            let setting = members.get("$comment").and_then(Value::as_str);
+            let figure = figures.iter().find(|(name, _)| setting == Some(name)).map(|(_, figure)| *figure);
+            for most in ["maxLength", "maxItems"] {
+                if let (Some(figure), Some(most)) = (figure, members.get_mut(most)) {
+                    *most = figure.into();
+                }
+            }
+            members.values_mut().for_each(|member| configure(member, figures));
+        }
+        _ => {}
+    }
+}
+
 fn operation<S>(route: &Route<S>) -> Value {
     let mut operation = json!({
         "operationId": operation_id(route),

@@ -240,9 +240,14 @@ impl fmt::Display for Problem {
 
 impl std::error::Error for Problem {}
 
-/// `unknown-classification` → `Unknown classification`.
+/// What is not written as other words are.
+const ABBREVIATIONS: &[&str] = &["API", "HTTP", "ID", "JSON", "LLM", "SQL", "SSO", "TLS", "URL"];
+
+/// `unknown-classification` → `Unknown classification`, `llm-unreachable` → `LLM unreachable`.
 fn title(code: &str) -> String {
-    let words = code.replace(['-', '_'], " ");
+    let word = |word: &str| ABBREVIATIONS.iter().copied().find(|known| known.eq_ignore_ascii_case(word));
+    let words: Vec<_> = code.split(['-', '_']).map(|part| word(part).unwrap_or(part)).collect();
+    let words = words.join(" ");
     let mut letters = words.chars();
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
@@ -259,6 +264,18 @@ fn oauth_error(status: StatusCode) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn titles_are_codes_as_people_write_them() {
+        for (code, written) in [
+            ("unknown-classification", "Unknown classification"),
+            ("llm-unreachable", "LLM unreachable"),
+            ("malformed-json", "Malformed JSON"),
+            ("invalid-job-id", "Invalid job ID"),
+        ] {
+            assert_eq!(title(code), written);
+        }
+    }
 
     const PLACE: Place<'_> = Place { path: "/graph/7", request_id: "r-1" };
 

@@ -79,6 +79,8 @@ pub struct App<S: 'static> {
     pub resource_metadata: Option<String>,
     /// Where figures of the service are registered.
     pub registry: Registry,
+    /// Settings that are limits in schemas, which name them as `$comment`: what OpenAPI says instead of the defaults.
+    pub figures: Vec<(&'static str, u64)>,
 }
 
 impl<S: Send + Sync + 'static> App<S> {
@@ -102,6 +104,7 @@ impl<S: Send + Sync + 'static> App<S> {
             origins: Vec::new(),
             resource_metadata: None,
             registry: Registry::default(),
+            figures: Vec::new(),
         }
     }
 
@@ -110,7 +113,8 @@ impl<S: Send + Sync + 'static> App<S> {
     /// Panics when two rows are in each other's way.
     pub fn build(self) -> Site<S> {
         let public: Vec<_> = Operations::<S>::PUBLIC.iter().chain(self.routes.iter().copied()).collect();
-        let document = openapi::document(self.name, self.version.unwrap_or("0"), &public);
+        let mut document = openapi::document(self.name, self.version.unwrap_or("0"), &public);
+        openapi::configure(&mut document, &self.figures);
         let (state, ready) = (self.state.clone(), self.ready);
         let metrics = Metrics::new(self.registry);
         let (public, admin) = (Router::new(public, &metrics), Router::new(Operations::<S>::ADMIN, &metrics));

@@ -50,11 +50,12 @@ impl Accounts {
         let sender = match oauth::sender(&self.identities, head).await {
             Ok(sender) => sender,
             Err(AuthError::Expired) => return Err(expired("The access token has expired.")),
+            Err(AuthError::Invalid) => return Err(invalid()),
             Err(error) => return Err(oauth::refusal(error)),
         };
         // Accounts may be shared with a service that has more tenants than this one.
         let caller = sender.known::<Caller>().filter(|caller| caller.tenant == TENANT);
-        let caller = caller.ok_or_else(|| oauth::refusal(AuthError::Invalid))?;
+        let caller = caller.ok_or_else(invalid)?;
         Ok(reaching(Principal::clone(&sender), self.scopes(caller)))
     }
 
@@ -89,10 +90,23 @@ fn is_of_keys(path: &str) -> bool {
 
 /// 401 for what was good once: its owner gets another.
 pub(crate) fn expired(detail: &'static str) -> Problem {
+    refused("token-expired", detail)
+}
+
+/// 401 for what is good for nobody. Programs need not tell it from nothing at all; the challenge does.
+pub(crate) fn unknown(detail: &'static str) -> Problem {
+    refused("unauthenticated", detail)
+}
+
+fn refused(code: &'static str, detail: &'static str) -> Problem {
     let challenge = format!("Bearer realm=\"pidq\", error=\"invalid_token\", error_description=\"{detail}\"");
-    Problem::new(StatusCode::UNAUTHORIZED, "token-expired").detail(detail).header(WWW_AUTHENTICATE, challenge)
+    Problem::new(StatusCode::UNAUTHORIZED, code).detail(detail).header(WWW_AUTHENTICATE, challenge)
+}
+
+fn invalid() -> Problem {
+    unknown("The access token is invalid.")
 }
 
 fn not_the_master() -> Problem {
-    Problem::invalid_token("The master key or its secret is wrong.").header(WWW_AUTHENTICATE, "Basic realm=\"pidq\"")
+    unknown("The master key or its secret is wrong.").header(WWW_AUTHENTICATE, "Basic realm=\"pidq\"")
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use pidq_http::{Events, Head, Problem, Request, Response, Secret, StatusCode, uuid_v7};
+use pidq_http::{Events, Head, Problem, Request, Response, Secret, uuid_v7};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
@@ -102,7 +102,6 @@ struct Frame {
 /// `POST /api/pipelines/{pipeline_id}/query`.
 pub(crate) async fn ask(platform: &Arc<Platform>, mut request: Request) -> Result<Response, Problem> {
     let (pipeline, key) = pipelines::of(platform, &request).await?;
-    acceptable(&request.head)?;
     let body: Map<String, Value> = request.object().await?;
     known_members(&body, &[questions::MEMBERS, MEMBERS].concat())?;
     let of_search = body.iter().filter(|(member, _)| questions::MEMBERS.contains(&member.as_str()));
@@ -120,16 +119,6 @@ pub(crate) async fn ask(platform: &Arc<Platform>, mut request: Request) -> Resul
         usage::uncount(platform, counted).await;
     }
     answered
-}
-
-/// 406 for somebody who takes neither form of an answer.
-fn acceptable(head: &Head) -> Result<(), Problem> {
-    let forms = ["application/json", "text/event-stream"];
-    if forms.iter().any(|form| head.accepts(form) > 0) {
-        return Ok(());
-    }
-    let problem = Problem::new(StatusCode::NOT_ACCEPTABLE, "not-acceptable");
-    Err(problem.detail("An answer comes as JSON or as events.").with("allowed", forms.to_vec()))
 }
 
 /// A question that is counted, and who answers it.

@@ -18,6 +18,7 @@ use pidq_http::{Fut, Handler, Method, Problem, Request, Response, Secret, Status
 use serde::{Deserialize, Serialize};
 
 use crate::audit;
+use crate::forms;
 use crate::parameters;
 use crate::platform::Platform;
 use crate::problems::stored;
@@ -54,6 +55,7 @@ pub(crate) fn around<'a>(
 ) -> Fut<'a, Result<Response, Problem>> {
     Box::pin(async move {
         parameters::known(&request)?;
+        forms::acceptable(&request)?;
         match Keyed::of(&request)? {
             Some(keyed) => once(platform, keyed, request, handler).await,
             None => audit::handled(platform, request, handler).await,

@@ -8,7 +8,7 @@ use pidq_http::{Principal, PrincipalKind, Problem, Request, Response, Secret, St
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::accounts::{SCOPES, expired};
+use crate::accounts::{SCOPES, expired, unknown};
 use crate::audit;
 use crate::bodies;
 use crate::labels;
@@ -113,7 +113,7 @@ impl ApiKey {
 
 /// Who holds a key.
 pub(crate) async fn authenticate(store: &Store, id: &str, secret: &str) -> Result<Principal, Problem> {
-    let wrong = || Problem::invalid_token("The API key is not known, or no longer good.");
+    let wrong = || unknown("The API key is not known, or no longer good.");
     let Some((key, known)) = store.key(id).await.map_err(stored)? else { return Err(wrong()) };
     if !Secret::new(secret).is(&known) {
         return Err(wrong());
@@ -148,6 +148,12 @@ pub(crate) async fn create(platform: &Arc<Platform>, mut request: Request) -> Re
     only_unrestricted(&request)?;
     let mut wanted: Wanted = bodies::of(&mut request).await?;
     check(&wanted)?;
+    for id in wanted.pipelines.keys() {
+        if platform.store.pipeline(id).await.map_err(stored)?.is_none() {
+            let pointer = format!("/pipelines{}", pidq_http::pointer_step(id));
+            return Err(validation(&pointer, "There is no such pipeline."));
+        }
+    }
     wanted.pipelines.values_mut().for_each(Reach::normalise);
     let now = Moment::now();
     let expires_at = wanted.expires_at.as_deref().map(|text| expiry(text, now)).transpose()?;

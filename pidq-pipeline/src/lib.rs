@@ -46,6 +46,7 @@ mod bodies;
 mod catalogue;
 mod documents;
 mod figures;
+mod forms;
 mod idempotency;
 mod labels;
 mod licensing;

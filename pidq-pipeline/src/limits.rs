@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::documents::PARTS;
 use crate::extract::{self, Isolation};
-use crate::platform::{LONGEST_PAGE, Platform};
+use crate::platform::{LONGEST_PAGE, Limits, Platform};
 use crate::routes::JSON_BODY;
 use crate::usage::Usage;
 
@@ -40,6 +40,11 @@ pub(crate) fn of_reader(settings: &Settings) -> Result<extract::Options, Setting
 pub(crate) fn timed(isolation: Isolation, settings: &Settings) -> Result<Isolation, SettingError> {
     let time = settings.duration("PIDQ_PARSE_TIME")?;
     Ok(Isolation { time, processor: time.as_secs().max(1), ..isolation })
+}
+
+/// Those that stand in schemas, by the names that stand beside them.
+pub(crate) fn in_schemas(limits: &Limits) -> Vec<(&'static str, u64)> {
+    vec![("PIDQ_QUERY_CHARACTERS", limits.question as u64), ("PIDQ_MAX_CLASSIFICATIONS", limits.labels as u64)]
 }
 
 /// `GET /api/limits`.

@@ -170,6 +170,7 @@ pub async fn open(settings: &Settings) -> Result<App<Platform>, OpenError> {
     app.authenticate = accounts::authenticate;
     app.around = idempotency::around;
     app.refused = audit::note_refusal;
+    app.figures = limits::in_schemas(&app.state.limits);
     app.ready = ready;
     app.state.cache.register(&mut app.registry);
     app.state.meters.register(&mut app.registry);

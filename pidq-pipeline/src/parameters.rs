@@ -1,9 +1,9 @@
 //! Parameters behind the question mark: what a row does not have is a mistake that would otherwise go unseen, as a filter
 //! that is misspelt and filters nothing.
 
-use pidq_http::{Form, Method, Place, Problem, Request};
+use pidq_http::{Form, Place, Problem, Request};
 
-use crate::routes::ROUTES;
+use crate::routes;
 
 /// Refuses a parameter that the row of a request does not have.
 pub(crate) fn known(request: &Request) -> Result<(), Problem> {
@@ -12,9 +12,7 @@ pub(crate) fn known(request: &Request) -> Result<(), Problem> {
     if head.uri.query().is_none_or(str::is_empty) || !request.route.starts_with("/api/") {
         return Ok(());
     }
-    let method = if head.method == Method::HEAD { &Method::GET } else { &head.method };
-    let row = ROUTES.iter().find(|row| row.path == request.route && row.method == *method);
-    let parameters = row.map_or(&[][..], |row| row.parameters).iter();
+    let parameters = routes::row(request).map_or(&[][..], |row| row.parameters).iter();
     let known: Vec<&str> =
         parameters.filter(|parameter| parameter.place == Place::Query).map(|parameter| parameter.name).collect();
     among(&request.query()?, &known)

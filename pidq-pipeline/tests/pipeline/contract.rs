@@ -240,10 +240,39 @@ async fn a_token_that_is_over_says_so() {
         let over = world.send("GET", "/api/pipelines", &own, "").await;
         assert_eq!((over.status, over.code().as_str()), (401, "token-expired"));
         let unknown = world.send("GET", "/api/pipelines", &[("authorization", "Bearer pidq_at_x")], "").await;
-        assert_eq!((unknown.status, unknown.code().as_str()), (401, "invalid-token"));
+        assert_eq!((unknown.status, unknown.code().as_str()), (401, "unauthenticated"));
+        assert!(unknown.header("www-authenticate").contains("error=\"invalid_token\""), "programs look there");
         assert_eq!(world.get("/api/pipelines").await.code(), "unauthenticated");
     })
     .await;
+}
+
+#[tokio::test]
+async fn a_key_to_a_pipeline_that_is_not_there_is_refused() {
+    let world = World::sqlite(&[]).await;
+    let id = world.pipeline().await;
+    let reach = json!({"classifications": ["manual"], "verbs": ["read"]});
+    let wanted =
+        |other: &str| json!({"name": "k", "scopes": ["query"], "pipelines": {id.as_str(): reach, other: reach}});
+    let refused = world.post("/api/keys", &wanted("a/b")).await;
+    assert_eq!((refused.status, refused.code().as_str()), (422, "validation"));
+    assert_eq!(refused.json()["errors"][0]["pointer"], "/pipelines/a~1b");
+    assert_eq!(world.get("/api/keys").await.json()["data"], json!([]), "nothing was made");
+    assert_eq!(world.post("/api/keys", &wanted(&id)).await.status, 201);
+}
+
+#[tokio::test]
+async fn openapi_tells_the_limits_that_are_set() {
+    let world = World::sqlite(&[("PIDQ_QUERY_CHARACTERS", "50"), ("PIDQ_MAX_CLASSIFICATIONS", "3")]).await;
+    let told = world.get("/openapi.json").await.json();
+    let of = |path: &str, member: &str| {
+        let body = &told["paths"][path]["post"]["requestBody"]["content"]["application/json"];
+        body["schema"]["properties"][member].clone()
+    };
+    for path in ["/api/pipelines/{pipeline_id}/query", "/api/pipelines/{pipeline_id}/search"] {
+        assert_eq!(of(path, "query")["maxLength"], 50, "{path}");
+    }
+    assert_eq!(of("/api/pipelines", "classifications")["maxItems"], 3);
 }
 
 #[tokio::test]
@@ -286,6 +315,10 @@ async fn what_is_refused_has_its_code_and_all_members_of_a_problem() {
         ("GET", "/api/nothing", &[], "", 404, "not-found"),
         ("PUT", "/api/pipelines", &[], "", 405, "method-not-allowed"),
         ("POST", &format!("{base}/query"), &[json_body, ("accept", "text/html")], &good, 406, "not-acceptable"),
+        ("GET", &documents, &[("accept", "text/html, application/xml;q=0.9")], "", 406, "not-acceptable"),
+        ("GET", "/api/events", &[("accept", "application/json")], "", 406, "not-acceptable"),
+        ("GET", &format!("{documents}/none/content"), &[("accept", "application/pdf")], "", 404, "document-not-found"),
+        ("DELETE", &format!("{documents}/none"), &[("accept", "text/html")], "", 404, "document-not-found"),
         ("POST", &format!("{base}/query"), &[json_body], &good, 422, "llm-connection-not-found"),
         ("PATCH", &base, &[json_body, ("if-match", "\"0\"")], "{}", 412, "precondition-failed"),
         ("DELETE", &base, &[("if-match", "\"0\"")], "", 412, "precondition-failed"),
