@@ -56,13 +56,15 @@ async fn serve_site<S: Send + Sync + 'static>(
         places: Arc::new(Semaphore::new(places(limits.connections))),
         handshakes: Arc::new(Semaphore::new(limits.handshakes)),
         phases,
-        alive,
+        alive: None,
     };
     let mut doors = JoinSet::new();
     for listener in listeners {
-        doors.spawn(Box::pin(accept_all(listener, floor.clone())?));
+        // The administrator's door is open to the end, and no reason to wait for it.
+        let alive = (listener.door == Door::Public).then(|| alive.clone());
+        doors.spawn(Box::pin(accept_all(listener, Floor { alive, ..floor.clone() })?));
     }
-    drop(floor);
+    drop((floor, alive));
     shutdown.asked(1).await;
     tracing::info!("stopping: not ready from now on");
     site.drain();
@@ -84,7 +86,8 @@ struct Floor<S: 'static> {
     places: Arc<Semaphore>,
     handshakes: Arc<Semaphore>,
     phases: watch::Receiver<Phase>,
-    alive: mpsc::Sender<()>,
+    /// Held while somebody is to be waited for at the end.
+    alive: Option<mpsc::Sender<()>>,
 }
 
 /// As many connections as the descriptors allow, with some left for files and databases.
@@ -175,8 +178,7 @@ fn open<S: Send + Sync + 'static>(
         tls: tls.clone(),
         door,
     };
-    // The administrator's connections are no reason to wait at the end.
-    let alive = (door == Door::Public).then(|| floor.alive.clone());
+    let alive = floor.alive.clone();
     tokio::spawn(async move {
         connection.run(stream).await;
         drop((place, alive));

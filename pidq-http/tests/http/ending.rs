@@ -3,6 +3,7 @@
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::{Duration, Instant};
 
+use pidq_http::Listener;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::{sleep, timeout};
 
@@ -33,6 +34,20 @@ async fn the_second_word_ends_it_at_once() {
     server.stop.stop();
     server.stop.stop();
     assert!(timeout(Duration::from_millis(200), server.done).await.is_ok(), "before the request is done");
+}
+
+#[tokio::test]
+async fn the_door_of_the_administrator_keeps_nobody_waiting() {
+    let mut app = app();
+    app.limits.drain_wait = Duration::ZERO;
+    let [public, admin] =
+        [Listener::plain, Listener::admin].map(|door| door(([127, 0, 0, 1], 0).into()).expect("a port"));
+    let address = admin.address().expect("it is bound");
+    let server = Server::on(app, vec![public, admin]);
+    let _open = tokio::net::TcpStream::connect(address).await.expect("somebody listens");
+    server.stop.stop();
+    let ended = timeout(Duration::from_secs(5), server.done).await.expect("there is nobody to wait for");
+    assert!(ended.is_ok_and(|ended| ended.is_ok()));
 }
 
 #[tokio::test]
