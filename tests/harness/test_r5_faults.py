@@ -125,9 +125,9 @@ def test_faults():
 
 
 @contextlib.contextmanager
-def small_disk(folder):
+def small_disk(folder, size="8m"):
     folder.mkdir()
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", str(folder)], capture_output=True, check=False).returncode:
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)], capture_output=True, check=False).returncode:
         pytest.skip("a small disk cannot be mounted here")
     try:
         yield folder
