@@ -203,9 +203,12 @@ fn opens(text: &str, name: &str) -> bool {
     tags.map(|tag| tag.rsplit(':').next().unwrap_or(tag)).any(|local| local == name)
 }
 
+/// So much of a file is looked at: some systems write a page of comments first.
+const HEAD: usize = 1 << 16;
+
 /// The beginning of a file as text, as well as it can be told.
 fn head(bytes: &[u8]) -> String {
-    let bytes = &bytes[..bytes.len().min(4096)];
+    let bytes = &bytes[..bytes.len().min(HEAD)];
     match decode_plain(bytes) {
         Ok(text) => text.into_owned(),
         Err(_) => String::from_utf8_lossy(bytes).into_owned(),
@@ -239,6 +242,8 @@ mod tests {
         assert_eq!(sniffed(b"<?xml version='1.0'?>\n<PlantModel xmlns='x'>"), Some("proteus"));
         assert_eq!(sniffed(b"<p:PlantModel\nxmlns:p='x'>"), Some("proteus"));
         assert_eq!(sniffed(b"<g:graphml xmlns:g='x'/>"), Some("graphml"));
+        let late = format!("<!--{}--><PlantModel/>", "x".repeat(9000));
+        assert_eq!(sniffed(late.as_bytes()), Some("proteus"));
         assert_eq!(sniffed(b"<PlantModels>"), None);
         let utf_16: Vec<u8> = "\u{FEFF}<PlantModel/>".encode_utf16().flat_map(u16::to_le_bytes).collect();
         assert_eq!(sniffed(&utf_16), Some("proteus"));

@@ -109,13 +109,14 @@ pub fn read(bytes: &[u8]) -> Result<Imported> {
     }
     let keys = keys(&tree);
     let mut draft = Draft::default();
-    for (graph, _) in tree.named(0, "graph") {
+    for (graph, element) in tree.named(0, "graph") {
+        let is_directed = element.get("edgedefault") != Some("undirected");
         data(&tree, graph, &keys, &mut draft.metadata);
         for (node, _) in tree.named(graph, "node") {
             read_node(&tree, node, &keys, &mut draft);
         }
         for (edge, _) in tree.named(graph, "edge") {
-            read_edge(&tree, edge, &keys, &mut draft);
+            read_edge(&tree, edge, &keys, is_directed, &mut draft);
         }
     }
     find_unread(&tree, &mut draft);
@@ -153,7 +154,7 @@ fn read_node(tree: &Tree, index: usize, keys: &HashMap<&str, Key>, draft: &mut D
     draft.nodes.push(fields);
 }
 
-fn read_edge(tree: &Tree, index: usize, keys: &HashMap<&str, Key>, draft: &mut Draft) {
+fn read_edge(tree: &Tree, index: usize, keys: &HashMap<&str, Key>, is_directed: bool, draft: &mut Draft) {
     let element = &tree.elements[index];
     let mut fields = Fields::default();
     data(tree, index, keys, &mut fields);
@@ -164,7 +165,8 @@ fn read_edge(tree: &Tree, index: usize, keys: &HashMap<&str, Key>, draft: &mut D
         fields.maybe_text("to", element.get("target"));
     }
     fields.maybe_text("id", element.get("id"));
-    if element.get("directed") == Some("false") {
+    // What an edge says of itself counts more than what its graph says of all.
+    if !element.get("directed").map_or(is_directed, |word| word != "false") {
         fields.add_new("direction", Json::text("both"));
     }
     draft.edges.push(fields);

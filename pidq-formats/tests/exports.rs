@@ -117,6 +117,15 @@ fn node_link_of_both_ages_and_without_direction_is_read() {
 }
 
 #[test]
+fn edges_of_an_undirected_graph_run_both_ways_unless_they_say_otherwise() {
+    let xml = br#"<graphml><graph edgedefault="undirected"><node id="a"/><node id="b"/><edge source="a" target="b"/>
+        <edge source="b" target="a" directed="true"/></graph></graphml>"#;
+    let graph = import("graphml", &[xml]);
+    let edges = graph["pid_graph"]["edges"].as_array().expect("edges");
+    assert_eq!((&edges[0]["direction"], edges[1].get("direction")), (&"both".into(), None));
+}
+
+#[test]
 fn foreign_graphml_is_read_with_types_defaults_and_without_direction() {
     let xml = br#"<?xml version="1.0"?><graphml>
         <key id="d0" for="node" attr.name="size" attr.type="int"><default>5</default></key>

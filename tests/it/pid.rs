@@ -164,6 +164,8 @@ fn ends_are_told_apart_by_what_is_drawn() {
     );
     check_graph(plant, "drains() | map(.end.id)", r#"["O-1","V-3"]"#);
     check_graph(plant, "vents() | map(.end.id)", r#"["O-1"]"#);
+    let words = "T-1 → J-1 → T-2; J-1 → V-1(label=venturi) → O-1; T-2 → J-2 → T-3; J-2 → V-2(label=High_vent)";
+    check_graph(words, "deadEnds() | map([.end.id, .class])", r#"[["O-1","drain_or_vent"],["V-2","vent"]]"#);
     check_graph("S-1 → S-2", "deadEnds() | map([.at, .items | map(.id)])", r#"[[null,["S-2","S-1"]]]"#);
 }
 

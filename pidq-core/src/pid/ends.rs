@@ -68,9 +68,11 @@ fn class_of(plant: &Plant<'_>, items: &[NodeId], end: NodeId) -> &'static str {
     let carries_sensor = items.iter().any(|item| carries_instrument(plant, *item));
     let is_blind = topology.roles[end as usize] == Role::PositiveBarrier;
     let words: String = items.iter().map(|item| words_of(plant, *item) + &service_of(plant, *item)).collect();
+    let has_word = |is_meant: fn(&str) -> bool| words.split(|c: char| !c.is_alphabetic()).any(is_meant);
     match () {
-        () if words.contains("drain") => "drain",
-        () if words.contains("vent") && !words.contains("prevent") => "vent",
+        () if has_word(|word| word.starts_with("drain")) => "drain",
+        // A venturi is no vent.
+        () if has_word(|word| matches!(word, "vent" | "vents" | "venting" | "vented" | "ventilation")) => "vent",
         () if carries_sensor => "instrument_connection",
         () if has_valve && !is_blind => "drain_or_vent",
         () => "plugged",

@@ -261,7 +261,14 @@ const FIELDS: &[(&str, &[&str])] = &[
     ("insulation", &["InsulationTypeAssignmentClass", "InsulationType", "InsulPurpose", "Insulation_Table"]),
     (
         "fail_action",
-        &["FailActionSpecialization", "FailActionRepresentationAssignmentClass", "FailModeHigh.FailureAction"],
+        &[
+            "FailActionSpecialization",
+            "FailActionRepresentationAssignmentClass",
+            "FailModeHigh.FailureAction",
+            "FailAction",
+            "FailPosition",
+            "Failure",
+        ],
     ),
     ("location", &["LocationSpecialization", "Location"]),
     ("description", &["EquipmentDescriptionAssignmentClass", "Description"]),
