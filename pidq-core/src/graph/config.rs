@@ -213,6 +213,9 @@ const RULES: &[(Role, &str)] = &[
     (Role::Port, r"(^|_)nozzle$"),
     (Role::OffPage, r"off_page|(^|_)opc$|connector_symbol|(^|_)outlet$|(^|_)inlet$"),
     (Role::OpenEnd, r"open_end"),
+    (Role::None, r"^reference\.signal_end$"),
+    // What refers to another sheet does so whatever its class is called.
+    (Role::OffPage, r"^reference\."),
     (Role::Instrument, r"^instruments?(\.|_|$)|(^|\.)process_instrumentation_function$"),
     (Role::PositiveBarrier, r"blind_flange|line_blind|spade|spectacle|spool|^blind$"),
     (Role::Relief, r"safety(_valve|_head)?(_or_fitting)?$|(rupture|bursting)_disc|relief|breather|vacuum_breaker"),
@@ -464,6 +467,9 @@ mod tests {
         check("equipment_component.chamber", "none");
         check("reference.flow_in_pipe_off_page_connector", "off_page");
         check("outlet", "off_page");
+        check("reference.x8178", "off_page");
+        check("reference.open_end", "open_end");
+        check("reference.signal_end", "none");
         check("instrument.process_instrumentation_function", "instrument");
         check("instrumentation_loop.instrumentation_loop_function", "none");
         check("ProcessInstrumentationFunction", "instrument");

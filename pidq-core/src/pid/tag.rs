@@ -93,8 +93,7 @@ impl Tag {
         let letters = rest.chars().take_while(char::is_ascii_alphabetic).count();
         let (letters, rest) = rest.split_at(letters);
         let rest = rest.trim_start_matches(is_separator);
-        let digits = rest.chars().take_while(char::is_ascii_digit).count();
-        let (number, suffix) = rest.split_at(digits);
+        let (number, suffix) = rest.split_at(number_length(rest));
         let is_tag = !letters.is_empty() && letters.len() <= 6 && !number.is_empty();
         is_tag.then(|| Tag {
             prefix: prefix.into(),
@@ -142,6 +141,19 @@ impl Tag {
         let modifier = is_modifier.then(|| letters.remove(0));
         (modifier, letters)
     }
+}
+
+/// How long the number at the beginning of a text is. One with points is one number: 4712.01 and 4712.02 are two loops.
+fn number_length(text: &str) -> usize {
+    let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
+    let mut length = digits(text);
+    while length > 0 && text[length..].starts_with('.') {
+        match digits(&text[length + 1..]) {
+            0 => break,
+            more => length += 1 + more,
+        }
+    }
+    length
 }
 
 /// Digits, or an area code with digits: not the letters of an instrument.
@@ -207,7 +219,9 @@ mod tests {
         check("20-PDT-1001A", "20|P|D|T|1001|A");
         check("PSV201", "|P|S|V|201|");
         check("PSH-7", "|P||SH|7|");
-        check("FQI_3.1", "|F|Q|I|3|1");
+        check("FQI_3-1", "|F|Q|I|3|1");
+        check("PICSA 4712.02", "|P||ICSA|4712.02|");
+        check("TI-7.A", "|T||I|7|A");
         check("T-101", "|T|||101|");
         check("ti 5", "|T||I|5|");
     }

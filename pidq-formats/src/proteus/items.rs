@@ -121,11 +121,13 @@ fn label(plant: &Plant<'_>, item: &Item) -> Option<String> {
 fn refine<'e>(plant: &Plant<'_>, item: &Item, entity: &'e str, class: &str) -> &'e str {
     let element = &plant.tree.elements[item.element];
     let has_nozzle = plant.tree.named(item.element, "Nozzle").next().is_some();
+    let is_valve = class.to_lowercase().contains("valve");
     match element.name.as_str() {
         "Equipment" if is_part(plant, item) && (!has_nozzle || is_chamber(class) || is_section(class)) => {
             "equipment_component"
         }
-        "ProcessInstrument" if class.to_lowercase().contains("valve") && item.parent.is_some() => "piping_component",
+        "ProcessInstrument" if is_valve && item.parent.is_some() => "piping_component",
+        "InstrumentComponent" if is_valve && !is_part(plant, item) => "piping_component",
         "ProcessInstrumentationFunction" if class.ends_with("Valve") => "piping_component",
         _ => entity,
     }

@@ -265,6 +265,17 @@ fn equipment_in_a_line_is_equipment_and_no_part_of_the_line() {
 }
 
 #[test]
+fn a_connector_goes_on_elsewhere_and_a_valve_closes_whatever_element_they_are() {
+    let inside = "<InstrumentComponent ID='V' ComponentClass='GateValve'/>";
+    let connector = "<PipeConnectorSymbol ID='O' ComponentClass='X8178'/>";
+    let imported = piped(TANK, &[("TN", inside, "O"), ("O", connector, "")]);
+    check_answers(
+        &imported,
+        &[(r#"isolate("T").barriers | map(.node.id)"#, r#"["V"]"#), ("offPageList() | map(.id)", r#"["O"]"#)],
+    );
+}
+
+#[test]
 fn a_valve_with_an_actuator_in_it_is_actuated() {
     let valve = |inside: &str| {
         let valve = format!("<PipingComponent ID='V' ComponentClass='BallValve'>{inside}</PipingComponent>");
