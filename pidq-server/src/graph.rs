@@ -8,10 +8,14 @@ use serde_json::{Value, json};
 
 use crate::asker::{Asker, Reach};
 use crate::door::{self, Doubt, Rules, Warning};
+use crate::graphs::Wanted;
+use crate::graphs::unpacked::Unpacked;
 use crate::problems::problem;
 use crate::rendering::{Media, Rendering};
 use crate::server::Server;
-use crate::store::{Coding, Committed, ETag, Error, JobId, Meta, Outcome, Precondition, Tenant, Version, Which};
+use crate::store::{
+    Coding, Committed, ETag, Error, JobId, Meta, Outcome, Precondition, StoredGraph, Tenant, Version, Which,
+};
 
 /// `GET /graph/{job_id}`.
 pub(crate) async fn fetch(server: &Server, request: Request) -> Result<Response, Problem> {
@@ -27,14 +31,33 @@ pub(crate) async fn fetch(server: &Server, request: Request) -> Result<Response,
         return Ok(described(Response::ok("application/json", ""), &meta));
     }
     let takes = |coding| request.head.accepts_encoding(coding);
+    let wanted = Wanted { store: &server.store, tenant: &asker.tenant, meta: &meta, who: &asker.key };
     if meta.size >= WORTH_PACKING && takes("gzip") && !takes("zstd") {
-        let (meta, bytes) = server.copies.in_gzip(&server.store, &asker.tenant, &meta).await.map_err(problem)?;
+        let (meta, bytes) = server.copies.in_gzip(wanted).await.map_err(problem)?;
         return Ok(described(Response::ok("application/json", bytes), &meta).encoded("gzip"));
     }
     let coding = if takes("zstd") { Coding::Zstd } else { Coding::Identity };
-    let stored = server.copies.of_version(&server.store, &asker.tenant, &meta, coding).await.map_err(problem)?;
+    match server.copies.of_version(wanted, coding).await {
+        Err(Error::NoRoom) if coding == Coding::Identity => unpacked(server, wanted).await,
+        stored => Ok(whole(stored.map_err(problem)?)),
+    }
+}
+
+fn whole(stored: StoredGraph) -> Response {
     let response = described(Response::ok("application/json", stored.bytes), &stored.meta);
-    Ok(if stored.coding == Coding::Zstd { response.encoded("zstd") } else { response })
+    if stored.coding == Coding::Zstd { response.encoded("zstd") } else { response }
+}
+
+/// A graph in little memory: unpacked while it is sent.
+async fn unpacked(server: &Server, wanted: Wanted<'_>) -> Result<Response, Problem> {
+    let stored = server.copies.of_version(wanted, Coding::Zstd).await.map_err(problem)?;
+    if stored.coding == Coding::Identity {
+        return Ok(whole(stored));
+    }
+    let room = server.memory.hold_soon(wanted.who, Unpacked::ROOM).await;
+    let room = room.ok_or_else(|| problem(Error::NoRoom))?;
+    let body = Unpacked::new(stored.bytes, stored.meta.size, &server.buffers, room).map_err(problem)?;
+    Ok(described(Response::filled("application/json", body), &stored.meta))
 }
 
 /// Bytes of a graph that is worth packing.

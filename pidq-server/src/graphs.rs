@@ -4,6 +4,7 @@
 //! at once, one makes it and the others wait.
 
 pub(crate) mod cache;
+pub(crate) mod unpacked;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, Weak};
@@ -14,6 +15,7 @@ use pidq_core::{Graph, Profile, Query};
 use tokio::runtime::Handle;
 use tokio::sync::{OwnedMutexGuard, Semaphore};
 
+use crate::memory::{self, Memory};
 use crate::store::packing::{self, Packing};
 use crate::store::{Coding, Error, JobId, Meta, Result, Store, StoredGraph, Tenant, Version, Which, aside, held};
 
@@ -134,96 +136,138 @@ pub struct Copies {
     /// What was sent of late, ready to be sent again.
     kept: Cache<CopyKey, Bytes, Error>,
     /// What is on its way to somebody.
-    sent: Mutex<HashMap<CopyKey, Weak<Bytes>>>,
+    sent: Mutex<HashMap<CopyKey, Weak<Sent>>>,
     /// What is being brought just now: of many who want the same, one brings it and the others find it.
     brought: Mutex<HashMap<CopyKey, Weak<tokio::sync::Mutex<()>>>>,
     /// One at a time packs.
     packer: Semaphore,
+    /// What is sent counts in it until it is read.
+    memory: Arc<Memory>,
 }
 
 type CopyKey = (GraphKey, Packing);
 
-/// Bytes that others have, or the turn to bring them.
+/// A version that somebody wants to be sent.
+#[derive(Clone, Copy)]
+pub struct Wanted<'a> {
+    /// Where it is.
+    pub store: &'a Arc<dyn Store>,
+    /// Whose it is.
+    pub tenant: &'a Tenant,
+    /// Which it is.
+    pub meta: &'a Arc<Meta>,
+    /// Who holds the memory that it takes until it is read, if nobody else reads it.
+    pub who: &'a Arc<str>,
+}
+
+/// Bytes that others have, or the turn to bring them, with the memory that they need.
 enum Copy {
     Here(Bytes),
-    Yours(OwnedMutexGuard<()>),
+    Yours(OwnedMutexGuard<()>, memory::Held),
+}
+
+/// Bytes on their way, and the memory that they hold.
+#[derive(Debug)]
+struct Sent {
+    bytes: Arc<Bytes>,
+    _held: memory::Held,
 }
 
 /// Bytes with an owner that others may ask for.
-struct Shared(Arc<Bytes>);
+struct Shared(Arc<Sent>);
 
 impl AsRef<[u8]> for Shared {
     fn as_ref(&self) -> &[u8] {
-        &self.0
+        &self.0.bytes
+    }
+}
+
+impl Wanted<'_> {
+    fn key(&self, packing: Packing) -> CopyKey {
+        (GraphKey::new(self.tenant, self.meta), packing)
+    }
+
+    /// How long it may be before it is seen.
+    fn guess(&self, packing: Packing) -> usize {
+        const PACKED: usize = 4;
+        let size = self.meta.size as usize;
+        if packing == Packing::None { size } else { size / PACKED }
+    }
+
+    async fn bring(&self, coding: Coding) -> Result<StoredGraph> {
+        self.store.get(self.tenant, &self.meta.job, &Which::Version(self.meta.version.clone()), coding).await
     }
 }
 
 impl Copies {
-    /// Keeps so many bytes of what nobody is reading.
-    pub fn new(bytes: usize) -> Copies {
+    /// Keeps so many bytes of what nobody is reading. What is read counts in the memory of queries.
+    pub fn new(bytes: usize, memory: Arc<Memory>) -> Copies {
         Copies {
             kept: Cache::new(bytes, usize::MAX),
             sent: Mutex::default(),
             brought: Mutex::default(),
             packer: Semaphore::new(1),
+            memory,
         }
     }
 
     /// The bytes of a version, read from the store if nobody has them.
     ///
     /// # Errors
-    /// Those of [`Store::get`].
-    pub async fn of_version(
-        &self,
-        store: &Arc<dyn Store>,
-        tenant: &Tenant,
-        meta: &Arc<Meta>,
-        coding: Coding,
-    ) -> Result<StoredGraph> {
-        let key = (GraphKey::new(tenant, meta), coding.into());
-        let _turn = match self.find(&key).await {
-            Copy::Here(bytes) => return Ok(StoredGraph { meta: meta.clone(), bytes, coding }),
-            Copy::Yours(turn) => turn,
+    /// Those of [`Store::get`]; [`Error::NoRoom`] where other graphs are not read in time, and at once where there is
+    /// little room for bytes that are not packed.
+    pub async fn of_version(&self, wanted: Wanted<'_>, coding: Coding) -> Result<StoredGraph> {
+        let (_turn, held) = match self.find(wanted, coding.into()).await? {
+            Copy::Here(bytes) => return Ok(StoredGraph { meta: wanted.meta.clone(), bytes, coding }),
+            Copy::Yours(turn, held) => (turn, held),
         };
-        let stored = store.get(tenant, &meta.job, &Which::Version(meta.version.clone()), coding).await?;
+        let stored = wanted.bring(coding).await?;
         // A served file may have changed since, and not every store packs.
-        let key = (GraphKey::new(tenant, &stored.meta), stored.coding.into());
-        Ok(StoredGraph { bytes: self.share(key, stored.bytes.clone()), ..stored })
+        let key = (GraphKey::new(wanted.tenant, &stored.meta), stored.coding.into());
+        Ok(StoredGraph { bytes: self.share(key, stored.bytes.clone(), held), ..stored })
     }
 
     /// The bytes of a version for those who know gzip and nothing better: packed once for all of them.
     ///
     /// # Errors
-    /// Those of [`Store::get`].
-    pub async fn in_gzip(
-        &self,
-        store: &Arc<dyn Store>,
-        tenant: &Tenant,
-        meta: &Arc<Meta>,
-    ) -> Result<(Arc<Meta>, Bytes)> {
-        let key = (GraphKey::new(tenant, meta), Packing::Gzip);
-        let _turn = match self.find(&key).await {
-            Copy::Here(bytes) => return Ok((meta.clone(), bytes)),
-            Copy::Yours(turn) => turn,
+    /// As [`Copies::of_version`].
+    pub async fn in_gzip(&self, wanted: Wanted<'_>) -> Result<(Arc<Meta>, Bytes)> {
+        let (_turn, held) = match self.find(wanted, Packing::Gzip).await? {
+            Copy::Here(bytes) => return Ok((wanted.meta.clone(), bytes)),
+            Copy::Yours(turn, held) => (turn, held),
         };
         let _one_of_few = self.packer.acquire().await;
-        let stored = store.get(tenant, &meta.job, &Which::Version(meta.version.clone()), Coding::Identity).await?;
-        let key = (GraphKey::new(tenant, &stored.meta), Packing::Gzip);
+        let stored = wanted.bring(Coding::Identity).await?;
+        let key = (GraphKey::new(wanted.tenant, &stored.meta), Packing::Gzip);
         let packed = aside(move || packing::pack_gzip(&stored.bytes)).await?;
-        Ok((stored.meta, self.share(key, packed.into())))
+        Ok((stored.meta, self.share(key, packed.into(), held)))
     }
 
-    async fn find(&self, key: &CopyKey) -> Copy {
-        if let Some(bytes) = self.held(key) {
-            return Copy::Here(bytes);
+    async fn find(&self, wanted: Wanted<'_>, packing: Packing) -> Result<Copy> {
+        let key = wanted.key(packing);
+        if let Some(bytes) = self.on_its_way(&key) {
+            return Ok(Copy::Here(bytes));
         }
-        let turn = self.turn(key).lock_owned().await;
-        self.held(key).map_or(Copy::Yours(turn), Copy::Here)
+        let turn = self.turn(&key).lock_owned().await;
+        if let Some(bytes) = self.on_its_way(&key) {
+            return Ok(Copy::Here(bytes));
+        }
+        let kept = self.kept.get(&key);
+        let size = kept.as_ref().map_or_else(|| wanted.guess(packing), |bytes| bytes.len());
+        let room = match packing {
+            Packing::None => self.memory.hold_of_plenty(wanted.who, size),
+            _ => self.memory.hold_soon(wanted.who, size).await,
+        };
+        let room = room.ok_or(Error::NoRoom)?;
+        Ok(match kept {
+            Some(bytes) => Copy::Here(self.send(key, bytes, room)),
+            None => Copy::Yours(turn, room),
+        })
     }
 
-    fn held(&self, key: &CopyKey) -> Option<Bytes> {
-        let sent = || held(&self.sent).get(key).and_then(Weak::upgrade);
-        self.kept.get(key).or_else(sent).map(|bytes| Bytes::from_owner(Shared(bytes)))
+    fn on_its_way(&self, key: &CopyKey) -> Option<Bytes> {
+        let sent = held(&self.sent).get(key).and_then(Weak::upgrade);
+        sent.map(|sent| Bytes::from_owner(Shared(sent)))
     }
 
     fn turn(&self, key: &CopyKey) -> Arc<tokio::sync::Mutex<()>> {
@@ -234,15 +278,21 @@ impl Copies {
         turn
     }
 
-    /// The same bytes, or those that somebody has brought in the meantime.
-    fn share(&self, key: CopyKey, bytes: Bytes) -> Bytes {
-        let mut sent = held(&self.sent);
-        sent.retain(|_, bytes| bytes.strong_count() > 0);
-        let bytes = sent.get(&key).and_then(Weak::upgrade).unwrap_or_else(|| Arc::new(bytes));
-        sent.insert(key.clone(), Arc::downgrade(&bytes));
-        drop(sent);
+    /// Bytes that were brought, for others too.
+    fn share(&self, key: CopyKey, bytes: Bytes, mut room: memory::Held) -> Bytes {
+        room.resize(bytes.len());
+        let bytes = Arc::new(bytes);
         self.kept.put(&key, &bytes, bytes.len());
-        Bytes::from_owner(Shared(bytes))
+        self.send(key, bytes, room)
+    }
+
+    /// The same bytes, or those that somebody has sent in the meantime.
+    fn send(&self, key: CopyKey, bytes: Arc<Bytes>, room: memory::Held) -> Bytes {
+        let mut all = held(&self.sent);
+        all.retain(|_, sent| sent.strong_count() > 0);
+        let sent = all.get(&key).and_then(Weak::upgrade).unwrap_or_else(|| Arc::new(Sent { bytes, _held: room }));
+        all.insert(key, Arc::downgrade(&sent));
+        Bytes::from_owner(Shared(sent))
     }
 }
 

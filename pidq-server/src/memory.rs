@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use pidq_core::error::Code;
 use pidq_core::{Cancel, Scratch};
+use tokio::sync::Notify;
 
 use crate::rendering::Failure;
 use crate::store::held;
@@ -30,6 +31,8 @@ pub struct Memory {
     free: Mutex<Free>,
     unread: Mutex<Unread>,
     more: Condvar,
+    /// Results have given memory back.
+    given_back: Notify,
     /// Scratches for the next runs: touching fresh memory costs more than filling it.
     shelf: Mutex<Vec<Scratch>>,
 }
@@ -53,7 +56,14 @@ impl Memory {
     pub fn new(total: usize) -> Memory {
         let total = total.min(isize::MAX as usize);
         let free = Mutex::new(Free { bytes: total as isize, waiting: 0 });
-        Memory { total, free, unread: Mutex::default(), more: Condvar::new(), shelf: Mutex::new(Vec::new()) }
+        Memory {
+            total,
+            free,
+            unread: Mutex::default(),
+            more: Condvar::new(),
+            given_back: Notify::new(),
+            shelf: Mutex::new(Vec::new()),
+        }
     }
 
     /// Runs a query that may take `most` bytes. Blocks while others have what it needs, until it is cancelled.

@@ -76,14 +76,15 @@ pub async fn open(settings: &Settings) -> Result<App<Server>, OpenError> {
     let pool = bytes(settings.size("PIDQ_QUERY_POOL")?);
     // Answers that are kept and queries that run share what there is; at most half of it is for answers.
     let results = bytes(settings.size("PIDQ_RESULT_CACHE")?).min(pool / 2);
+    let memory = Arc::new(Memory::new(pool - results));
     let server = Server {
         store,
         identities: accounts,
         graphs: Arc::new(Graphs::new(bytes(settings.size("PIDQ_GRAPH_CACHE")?))),
-        copies: Copies::new(COPIES),
+        copies: Copies::new(COPIES, memory.clone()),
         queries: Arc::new(Queries::new(QUERIES.0, QUERIES.1)),
         work: Work::new(threads(settings)?, settings.parsed("PIDQ_QUERY_QUEUE")?),
-        memory: Arc::new(Memory::new(pool - results)),
+        memory,
         results: Results::new(results),
         buffers: Arc::default(),
         cursors: Cursors::new(),

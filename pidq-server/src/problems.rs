@@ -31,6 +31,7 @@ pub(crate) fn problem(error: Error) -> Problem {
         Error::GraphTooLarge { what, limit } => {
             told(StatusCode::PAYLOAD_TOO_LARGE).with("what", what).with("limit", limit)
         }
+        Error::NoRoom => Problem::unavailable(code, &detail, 1),
         Error::InsufficientStorage(_) => told(StatusCode::INSUFFICIENT_STORAGE),
         Error::ReadOnly(_) | Error::GraphCorrupt => told(StatusCode::SERVICE_UNAVAILABLE),
         Error::StoreUnavailable(why) | Error::StoreLocked(why) => {

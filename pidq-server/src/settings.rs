@@ -38,7 +38,7 @@ pub const SETTINGS: &[Setting] = settings![
     "PIDQ_QUERY_QUEUE", "config.query.queue", Kind::Number, Some("64"), false, "Queries that wait for a thread.";
     "PIDQ_QUERY_FUEL", "config.query.fuel", Kind::Number, Some("20000000"), false, "Steps of a query.";
     "PIDQ_QUERY_MEMORY", "config.query.memory", Kind::Size, Some("256MiB"), false, "Memory of a query.";
-    "PIDQ_QUERY_POOL", "config.query.pool", Kind::Size, Some("384MiB"), false, "Memory of all queries that run, and of the answers that are kept, together.";
+    "PIDQ_QUERY_POOL", "config.query.pool", Kind::Size, Some("384MiB"), false, "Memory of all queries that run, of the answers that are kept, and of graphs that are being sent, together.";
     "PIDQ_RESULT_CACHE", "config.query.cache", Kind::Size, Some("64MiB"), false, "Memory for answers that were asked for twice, out of the pool, half of it at most; 0 keeps none.";
     "PIDQ_QUERY_RESULT", "config.query.result", Kind::Size, Some("16MiB"), false, "Bytes of a result; four times that in lines.";
     "PIDQ_QUERY_TIME", "config.query.time", Kind::Duration, Some("10s"), false, "How long a query may take, waiting included.";

@@ -1,4 +1,5 @@
-"""R6: long results whose readers take nothing: those that had to be made count in the memory of the queries, and leave room for others."""
+"""R6: long results and graphs whose readers take nothing: those that had to be made or read count in the memory of the queries,
+and leave room for others."""
 
 import contextlib
 import json
@@ -19,13 +20,22 @@ MADE = json.dumps({"query": "[" + ", ".join(["$t"] * 16) + "]", "params": {"t": 
 
 def unread(service, token, query):
     """Asks, and reads nothing beyond the status."""
+    line = sent(service, token, "POST /graph/large", f"Content-Type: application/json\r\nContent-Length: {len(query)}\r\n", query)
+    return line, status(line)
+
+
+def sent(service, token, what, headers="", body=""):
+    """A request whose answer nobody reads."""
     line = socket.socket()
     line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     line.connect(("127.0.0.1", service.port))
     line.settimeout(60)
-    head = f"POST /graph/large HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\nContent-Type: application/json\r\nContent-Length: {len(query)}\r\n\r\n"
-    line.sendall((head + query).encode())
-    return line, int(line.recv(12)[9:12])
+    line.sendall(f"{what} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n{headers}\r\n{body}".encode())
+    return line
+
+
+def status(line):
+    return int(line.recv(12)[9:12])
 
 
 def ask(service, session, query):
@@ -73,3 +83,31 @@ def test_results_that_are_in_the_document():
         assert service.put(session, "large", drawing(20_000)).status_code == 201
         seen, figures, goes_on = left_lying(service, session, STORED)
         goal("R6-unread-stored", figures, f"growth:{POOL // 8}", set(seen) == {200} and figures["growth_mib"] <= POOL // 8 and goes_on)
+
+
+def test_many_graphs():
+    """Graphs that somebody leaves lying, each another one: most are unpacked no faster than they are read."""
+    pool, count = 192, 6
+    with Service(PIDQ_QUERY_POOL=f"{pool}MiB", PIDQ_RESULT_CACHE="0") as service:
+        session, robot = service.session(), service.session(service.token("robot"))
+        texts = [json.dumps(drawing(40_000, f"{number}")).encode() for number in range(count)]
+        for number, text in enumerate(texts):
+            assert session.put(f"{service.url}/graph/g{number}", data=text, headers={"Content-Type": "application/json"}).status_code == 201
+        # What was needed to take the graphs in is gone.
+        service.kill()
+        service.start()
+        token, before = service.token("robot"), service.rss()[0]
+        with contextlib.ExitStack() as lines:
+            all_lines = [lines.enter_context(sent(service, token, f"GET /graph/g{number}")) for number in range(count)]
+            seen = [status(line) for line in all_lines]
+            growth = service.rss()[0] - before
+            same = all(comes(service, who, number, text) for who in (session, robot) for number, text in enumerate(texts))
+        most = pool // 8 + 4 << 20
+        figures = {"asked_mib": sum(map(len, texts)) >> 20, "growth_mib": growth >> 20, "sent": seen.count(200)}
+        goal("R6-graphs", figures, f"growth:{most >> 20}", set(seen) == {200} and growth <= most and same)
+
+
+def comes(service, session, number, text):
+    """Whether the graph is what was put, but for the metadata, which tell of the version too."""
+    given = session.get(f"{service.url}/graph/g{number}", headers={"Accept-Encoding": "identity"}).content
+    return given.startswith(text[: text.index(b'"metadata"')]) and len(given) > len(text)

@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 
@@ -13,6 +14,8 @@ use crate::store::held;
 
 /// Smaller results are not counted: requests that are open at once bound them well enough.
 const SMALL: usize = 64 << 10;
+/// How long somebody waits until others have read their results.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// What results hold: all together, and for each who asked.
 #[derive(Debug, Default)]
@@ -22,6 +25,7 @@ pub(super) struct Unread {
 }
 
 /// Memory that a result holds until this is dropped.
+#[derive(Debug)]
 pub(crate) struct Held {
     bytes: usize,
     who: Arc<str>,
@@ -48,23 +52,52 @@ impl Memory {
 
     /// Memory for so many bytes of a result, counted until it is dropped. None: there is no room for it now.
     pub(crate) fn hold(self: &Arc<Memory>, who: &Arc<str>, bytes: usize) -> Option<Held> {
-        let bytes = if bytes <= SMALL { 0 } else { bytes };
-        let has_room = bytes == 0 || self.count(who, bytes);
+        self.hold_part(who, bytes, 1)
+    }
+
+    /// As [`Memory::hold`], but only while less than half of what may be held is.
+    pub(crate) fn hold_of_plenty(self: &Arc<Memory>, who: &Arc<str>, bytes: usize) -> Option<Held> {
+        self.hold_part(who, bytes, 2)
+    }
+
+    fn hold_part(self: &Arc<Memory>, who: &Arc<str>, bytes: usize, part: usize) -> Option<Held> {
+        let bytes = counted(bytes);
+        let has_room = bytes == 0 || self.count(who, bytes, part);
         has_room.then(|| Held { bytes, who: who.clone(), memory: self.clone() })
     }
 
-    /// Half of the memory is for results, an eighth for those of one. The first always has room, however long it is.
-    fn count(&self, who: &Arc<str>, bytes: usize) -> bool {
+    /// As [`Memory::hold`], but waits for the readers of other results, as long as honest ones may take.
+    pub(crate) async fn hold_soon(self: &Arc<Memory>, who: &Arc<str>, bytes: usize) -> Option<Held> {
+        let wait = async {
+            loop {
+                // Asked for before the look, so that nothing which is given back after it is missed.
+                let given_back = self.given_back.notified();
+                if let Some(held) = self.hold(who, bytes) {
+                    return held;
+                }
+                given_back.await;
+            }
+        };
+        tokio::time::timeout(PATIENCE, wait).await.ok()
+    }
+
+    /// Half of the memory is for results, an eighth for those of one, or one of so many parts of that. The first always has
+    /// room, however long it is.
+    fn count(&self, who: &Arc<str>, bytes: usize, part: usize) -> bool {
         let mut unread = held(&self.unread);
         let mine = unread.of.get(who).copied().unwrap_or(0);
-        let fits = |taken: usize, limit: usize| taken == 0 || taken + bytes <= limit;
+        let fits = |taken: usize, limit: usize| taken == 0 || taken + bytes <= limit / part;
         let has_room = fits(unread.all, self.total / 2) && fits(mine, self.total / 8);
         if has_room {
-            unread.all += bytes;
-            unread.of.insert(who.clone(), mine + bytes);
-            held(&self.free).bytes -= bytes as isize;
+            self.take_for(&mut unread, who, bytes);
         }
         has_room
+    }
+
+    fn take_for(&self, unread: &mut Unread, who: &Arc<str>, bytes: usize) {
+        unread.all += bytes;
+        *unread.of.entry(who.clone()).or_default() += bytes;
+        held(&self.free).bytes -= bytes as isize;
     }
 
     fn give_back(&self, who: &Arc<str>, bytes: usize) {
@@ -75,8 +108,25 @@ impl Memory {
             0 => drop(unread.of.remove(who)),
             mine => drop(unread.of.insert(who.clone(), mine)),
         }
+        drop(unread);
         self.give(bytes);
+        self.given_back.notify_waiters();
     }
+}
+
+impl Held {
+    /// So many bytes from now on: what was held until now was a guess.
+    pub(crate) fn resize(&mut self, bytes: usize) {
+        let before = std::mem::replace(&mut self.bytes, counted(bytes));
+        match self.bytes.checked_sub(before) {
+            Some(more) => self.memory.take_for(&mut held(&self.memory.unread), &self.who, more),
+            None => self.memory.give_back(&self.who, before - self.bytes),
+        }
+    }
+}
+
+fn counted(bytes: usize) -> usize {
+    if bytes <= SMALL { 0 } else { bytes }
 }
 
 impl AsRef<[u8]> for Kept {
@@ -140,5 +190,32 @@ mod tests {
         assert!(kept(&memory, "ann", MIB).is_none(), "the piece is not sent yet");
         drop(piece);
         assert!(kept(&memory, "ann", MIB).is_some());
+    }
+
+    #[test]
+    fn what_is_held_of_plenty_leaves_room_for_the_rest() {
+        let (memory, who): (_, Arc<str>) = (memory(), "ann".into());
+        let some = memory.hold_of_plenty(&who, MIB).expect("the first has room");
+        assert!(memory.hold_of_plenty(&who, MIB / 2).is_none());
+        assert!(memory.hold(&who, MIB / 2).is_some());
+        drop(some);
+        assert!(memory.hold_of_plenty(&who, MIB / 2).is_some());
+    }
+
+    #[tokio::test]
+    async fn who_waits_has_room_when_another_result_was_read() {
+        let (memory, who): (_, Arc<str>) = (memory(), "ann".into());
+        let mut first = memory.hold(&who, 2 * MIB).expect("room");
+        assert!(memory.hold(&who, MIB).is_none());
+        let waiting = tokio::spawn({
+            let (memory, who) = (memory.clone(), who.clone());
+            async move { memory.hold_soon(&who, MIB / 2).await.is_some() }
+        });
+        tokio::task::yield_now().await;
+        assert!(!waiting.is_finished());
+        first.resize(MIB / 4);
+        assert!(waiting.await.expect("no crash"));
+        first.resize(2 * MIB);
+        assert!(memory.hold(&who, MIB).is_none(), "what it has grown to counts");
     }
 }

@@ -43,6 +43,8 @@ pub enum Error {
         /// The most that is allowed.
         limit: u64,
     },
+    /// Graphs that wait for their readers leave no room for another one.
+    NoRoom,
     /// The disk, or the share of the tenant, is full.
     InsufficientStorage(String),
     /// The store takes no writes: why.
@@ -79,6 +81,7 @@ impl Error {
             Error::UnsupportedSchemaVersion(_) => "unsupported-schema-version",
             Error::InvalidGraph(_) => "invalid-graph",
             Error::GraphTooLarge { .. } => "graph-too-large",
+            Error::NoRoom => "overloaded",
             Error::InsufficientStorage(_) => "insufficient-storage",
             Error::ReadOnly(_) => "read-only",
             Error::StorageFailure(_) => "storage-failure",
@@ -106,6 +109,7 @@ impl fmt::Display for Error {
                 None => f.write_str("not a graph"),
             },
             Error::GraphTooLarge { what, limit } => write!(f, "more than {limit} {what}"),
+            Error::NoRoom => f.write_str("too many graphs wait to be read; read those, and try again"),
             Error::InsufficientStorage(why)
             | Error::ReadOnly(why)
             | Error::StorageFailure(why)

@@ -1,6 +1,6 @@
 //! Packing and unpacking, never beyond a limit: a few bytes can stand for very many.
 
-use std::io::{self, Read, Write};
+use std::io::{self, BufRead, Read, Write};
 
 use bytes::Bytes;
 
@@ -86,6 +86,21 @@ pub fn unpack(packed: &Bytes, packing: Packing, growth: Growth) -> Result<Bytes>
             read(decoder, packed.len(), growth)
         }
     }
+}
+
+/// Unpacks what [`pack`] made, as it is read.
+pub(crate) type Unpacker<R> = zstd::stream::read::Decoder<'static, R>;
+
+/// Bytes that an unpacker keeps of what it has read: those that [`LEVEL`] looks back to.
+pub(crate) const WINDOW: usize = 2 << 20;
+
+/// # Errors
+/// `storage-failure`, when memory is out.
+pub(crate) fn unpacker<R: BufRead>(packed: R) -> Result<Unpacker<R>> {
+    let failure = |error: io::Error| Error::StorageFailure(format!("unpacking failed: {error}"));
+    let mut unpacker = Unpacker::with_buffer(packed).map_err(failure)?;
+    unpacker.window_log_max(WINDOW.ilog2()).map_err(failure)?;
+    Ok(unpacker)
 }
 
 /// What [`pack`] made of `size` bytes. `None` when it is not that.

@@ -5,7 +5,8 @@ use std::sync::{Arc, Barrier};
 use std::thread;
 
 use pidq_core::{Profile, Query};
-use pidq_server::graphs::{self, Copies, GraphKey, Graphs, Queries};
+use pidq_server::graphs::{self, Copies, GraphKey, Graphs, Queries, Wanted};
+use pidq_server::memory::Memory;
 use pidq_server::store::dir::Dir;
 use pidq_server::store::{Coding, Error, Meta, Options, Precondition, Store, Timestamp, Version, Which};
 
@@ -140,14 +141,16 @@ fn a_version_is_read_once_for_all_who_send_it_at_once() {
     let (store, tenant, job): (Arc<dyn Store>, _, _) = (Arc::new(dir), tenant("t"), job("J-1"));
     let made = wait(store.commit(&tenant, &job, draft(&job, drawing(1)), &Precondition::None)).expect("a commit");
     let calls_of = |readers: usize, in_gzip: bool| {
-        let (copies, before) = (Arc::new(Copies::new(0)), sim.calls());
+        let (copies, before) = (Arc::new(Copies::new(0, Arc::new(Memory::new(1 << 20)))), sim.calls());
         let read = |_| {
             let (copies, store, tenant, meta) = (copies.clone(), store.clone(), tenant.clone(), made.meta.clone());
             async move {
+                let who = "ann".into();
+                let wanted = Wanted { store: &store, tenant: &tenant, meta: &meta, who: &who };
                 if in_gzip {
-                    return copies.in_gzip(&store, &tenant, &meta).await.expect("a graph").1;
+                    return copies.in_gzip(wanted).await.expect("a graph").1;
                 }
-                copies.of_version(&store, &tenant, &meta, Coding::Identity).await.expect("a graph").bytes
+                copies.of_version(wanted, Coding::Identity).await.expect("a graph").bytes
             }
         };
         let all: Vec<_> = wait(async {
