@@ -46,7 +46,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-pub use child::{Isolation, Running, Stop, child_main, in_child};
+pub use child::{Isolation, Pieces, Running, Stop, child_main, in_child, in_child_by_pieces};
 pub use failure::{Code, Failure};
 use gather::Gather;
 pub use look::foreign;

@@ -38,15 +38,10 @@ impl Uploads {
         Uploads { memory, disk, largest, spool }
     }
 
-    /// Takes room for a body that is read into memory, before it is read. One that does not say how long it is may be
-    /// the largest.
+    /// Takes room for a document before it is read, and says where it goes: to a file, if it is large. One that does not
+    /// say how long it is may be the largest.
     ///
     /// 503 if there is not enough left.
-    pub(crate) fn admit(&self, request: &Request) -> Result<Room, Problem> {
-        Ok(Room { _taken: [Some(self.memory.lend(self.announced(request))?), None] })
-    }
-
-    /// The same for a document that goes to a file where it is large; and where it goes.
     pub(crate) fn take(&self, request: &Request) -> Result<(Room, Incoming), Problem> {
         let bytes = self.announced(request);
         let memory = self.memory.lend(bytes.min(SPOOLED))?;

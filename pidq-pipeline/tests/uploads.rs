@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use pidq_http::{Listener, Settings, Shutdown, Stop, serve};
-use pidq_pipeline::{TABLES, open};
+use pidq_pipeline::{Platform, TABLES, ingest, open};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -25,6 +25,7 @@ static TURN: Mutex<()> = Mutex::const_new(());
 /// A platform that listens, without workers.
 struct Server {
     address: SocketAddr,
+    platform: Arc<Platform>,
     folder: TempDir,
     _stop: Stop,
 }
@@ -44,8 +45,9 @@ impl Server {
         let app = open(&Settings::read(TABLES, [], environment).unwrap()).await.unwrap();
         let listener = Listener::plain(([127, 0, 0, 1], 0).into()).unwrap();
         let (address, (stop, shutdown)) = (listener.address().unwrap(), Shutdown::manual());
+        let platform = app.state.clone();
         tokio::spawn(serve(app, vec![listener], shutdown));
-        Server { address, folder, _stop: stop }
+        Server { address, platform, folder, _stop: stop }
     }
 
     fn uploads(&self) -> PathBuf {
@@ -81,6 +83,22 @@ impl Server {
         let mut stream = self.begin(&head, FORM.len() + blocks * BLOCK + END.len()).await;
         stream.write_all(FORM.as_bytes()).await.unwrap();
         stream
+    }
+
+    /// Sends a page of so many blocks that nobody sees, and waits until what is seen of it is found.
+    async fn page(&self, pipeline: &str, title: &str, blocks: usize) -> Value {
+        let (begin, end) = (format!("<html><body><p>{title}</p><!-- "), " --></body></html>");
+        let path = format!("/api/pipelines/{pipeline}/documents?wait=120");
+        let head = format!("POST {path} HTTP/1.1\r\nContent-Type: multipart/form-data; boundary=x7x");
+        let form = FORM.replace("a.txt", "a.html");
+        let length = form.len() + begin.len() + blocks * BLOCK + end.len() + END.len();
+        let (mut stream, block) = (self.begin(&head, length).await, block(title));
+        stream.write_all((form + &begin).as_bytes()).await.unwrap();
+        for _ in 0..blocks {
+            stream.write_all(&block).await.unwrap();
+        }
+        stream.write_all((end.to_owned() + END).as_bytes()).await.unwrap();
+        answer(stream).await.1
     }
 
     async fn documents(&self, pipeline: &str) -> Value {
@@ -151,6 +169,8 @@ fn open_below(folder: &Path) -> usize {
 const BLOCKS: usize = 1024;
 /// Four documents in memory would be 256 MiB.
 const GROWTH: usize = 16 << 20;
+/// What is on its way from the database to whoever reads is some dozens of pieces of 256 KiB.
+const READING: usize = 32 << 20;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn large_uploads_at_once_take_next_to_no_memory() {
@@ -184,6 +204,23 @@ async fn large_uploads_at_once_take_next_to_no_memory() {
     println!("four documents of 64 MiB at once: {} KiB more memory", grown >> 10);
     assert!(grown < GROWTH, "{} MiB", grown >> 20);
     assert_eq!(open_below(&server.uploads()), 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_large_document_is_read_a_piece_at_a_time() {
+    let _turn = TURN.lock().await;
+    let server = Server::start(&[]).await;
+    let worker = tokio::spawn(ingest::work(server.platform.clone()));
+    let id = server.pipeline().await;
+    let first = server.page(&id, "first page", 16).await;
+    assert_eq!((&first["status"], &first["chunk_count"]), (&json!("ready"), &json!(1)), "{first}");
+    let (before, peak) = (memory(), Peak::watch());
+    let large = server.page(&id, "large page", BLOCKS).await;
+    assert_eq!((&large["status"], &large["chunk_count"]), (&json!("ready"), &json!(1)), "{large}");
+    let grown = peak.seen().saturating_sub(before);
+    println!("a document of 64 MiB that is read: {} KiB more memory", grown >> 10);
+    assert!(grown < READING, "{} MiB", grown >> 20);
+    worker.abort();
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -6,14 +6,15 @@ use std::time::Duration;
 use pidq_http::{MultipartLimits, Problem, Request, Response, StatusCode};
 use serde_json::{Map, Value, json};
 
-use super::upload::{File, file, once};
+use super::upload::{Sent, once, sent, twice};
 use crate::extract::{CodePoints, Extracted};
-use crate::ingest::reader::{self, Piece, Source, Trouble};
+use crate::ingest::reader::{self, Content, Piece, Source, Trouble, Unread};
 use crate::keys::Verb;
 use crate::pipelines::{self, known_members, text_splitter};
 use crate::platform::{LONGEST_PAGE, PAGE, Platform};
-use crate::problems::{unprocessable, validation};
+use crate::problems::{stored, unprocessable, validation};
 use crate::records::Pipeline;
+use crate::spool::Incoming;
 
 /// How long a request waits for others to be done.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -21,7 +22,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// What is to be cut, and how.
 #[derive(Default)]
 struct Wanted {
-    file: Option<File>,
+    file: Option<Sent>,
     text: Option<String>,
     filename: Option<String>,
     text_splitter: Option<Value>,
@@ -35,14 +36,14 @@ pub(crate) async fn preview(platform: &Arc<Platform>, mut request: Request) -> R
         return Err(problem.detail("This key adds no documents to the pipeline, and so it has nothing to look at."));
     }
     let limit = limit(&request)?;
-    let room = platform.uploads.admit(&request)?;
-    let wanted = read(&mut request, platform.limits.upload, platform.limits.http.json_body).await?;
+    let (room, incoming) = platform.uploads.take(&request)?;
+    let wanted = read(&mut request, incoming, platform.limits.http.json_body).await?;
     let (splitter, parameters) = splitter(&pipeline, wanted.text_splitter.as_ref())?;
     let source = source(wanted)?;
     let model = platform.models.of_texts(&pipeline).await.map_err(|error| problem(reader::unembedded(&error)))?;
     let turn = tokio::time::timeout(PATIENCE, platform.previews.acquire()).await;
     let _turn = turn.ok().and_then(Result::ok).ok_or_else(busy)?;
-    let extracted = reader::text(platform, &splitter, source).await.map_err(problem)?;
+    let extracted = reader::text(platform, &splitter, source).await.map_err(unread)?;
     drop(room);
     let cut =
         reader::pieces(&splitter, &parameters, extracted, model, platform.limits.chunks).await.map_err(problem)?;
@@ -61,20 +62,20 @@ fn limit(request: &Request) -> Result<usize, Problem> {
 }
 
 /// A form with parts, or an object with a text.
-async fn read(request: &mut Request, limit: u64, json: u64) -> Result<Wanted, Problem> {
+async fn read(request: &mut Request, incoming: Incoming, json: u64) -> Result<Wanted, Problem> {
     if request.head.media_type().as_deref() == Some("application/json") {
         let bytes = request.bytes_up_to(json).await?;
         let body = serde_json::from_slice(&bytes);
         return object(body.map_err(|_| Problem::bad_request("malformed-json", "The body is no JSON object."))?);
     }
     let limits = MultipartLimits { headers: 16 << 10, field: json, ..MultipartLimits::default() };
-    let announced = request.announced().unwrap_or(0).min(limit) as usize;
+    let mut incoming = Some(incoming);
     let mut parts = request.multipart(limits)?;
     let mut wanted = Wanted::default();
     while let Some(part) = parts.next().await? {
         let name = part.name().to_owned();
         match name.as_str() {
-            "file" => once(&mut wanted.file, "file", file(part, limit, announced).await?)?,
+            "file" => wanted.file = Some(sent(part, incoming.take().ok_or_else(|| twice("file"))?).await?),
             "text" => once(&mut wanted.text, "text", part.text().await?)?,
             "filename" => once(&mut wanted.filename, "filename", part.text().await?)?,
             "text_splitter" => once(&mut wanted.text_splitter, "text_splitter", name_or_object(part.text().await?))?,
@@ -116,9 +117,10 @@ fn splitter(pipeline: &Pipeline, wanted: Option<&Value>) -> Result<(String, Map<
 fn source(wanted: Wanted) -> Result<Source, Problem> {
     match (wanted.file, wanted.text) {
         (Some(file), None) => {
-            Ok(Source { bytes: file.bytes, name: wanted.filename.or(file.name), media_type: file.media })
+            let name = wanted.filename.or(file.name);
+            Ok(Source { content: Content::Sent(file.content), name, media_type: file.media })
         }
-        (None, Some(text)) => Ok(Source { bytes: text.into_bytes(), name: wanted.filename, media_type: None }),
+        (None, Some(text)) => Ok(Source { content: Content::Text(text), name: wanted.filename, media_type: None }),
         _ => Err(unprocessable("missing-part", "", "The request has either a `file` or a `text`.")),
     }
 }
@@ -132,6 +134,14 @@ fn show(extracted: &Extracted, pieces: &[Piece], limit: usize) -> Value {
         "characters": extracted.text.chars().count(), "warnings": extracted.warnings,
         "chunk_count": pieces.len(), "truncated": pieces.len() > limit, "chunks": chunks.collect::<Vec<_>>(),
     })
+}
+
+fn unread(why: Unread) -> Problem {
+    match why {
+        Unread::Trouble(trouble) => problem(trouble),
+        Unread::Store(error) => stored(error),
+        Unread::Gone => Problem::internal(),
+    }
 }
 
 /// What would be the failure of a document, as an answer.

@@ -34,18 +34,11 @@ struct Form {
     metadata: Map<String, Value>,
 }
 
-/// A file that is stored as it came.
-struct Sent {
-    name: Option<String>,
-    media: Option<String>,
-    content: Spooled,
-}
-
-/// A file that is read at once.
-pub(super) struct File {
+/// A file as it came.
+pub(super) struct Sent {
     pub name: Option<String>,
     pub media: Option<String>,
-    pub bytes: Vec<u8>,
+    pub content: Spooled,
 }
 
 /// `POST /api/pipelines/{pipeline_id}/documents`.
@@ -150,7 +143,7 @@ pub(super) fn once<T>(place: &mut Option<T>, name: &str, value: T) -> Result<(),
     }
 }
 
-fn twice(name: &str) -> Problem {
+pub(super) fn twice(name: &str) -> Problem {
     validation(&format!("/{name}"), "There is more than one part of this name.")
 }
 
@@ -163,8 +156,8 @@ fn missing(name: &str) -> Problem {
     unprocessable("missing-part", &format!("/{name}"), &format!("The form has no part {name:?}."))
 }
 
-/// A file on its way to the database.
-async fn sent(mut part: Part, mut incoming: Incoming) -> Result<Sent, Problem> {
+/// Takes in a file.
+pub(super) async fn sent(mut part: Part, mut incoming: Incoming) -> Result<Sent, Problem> {
     let (name, media) = (part.file_name().map(str::to_owned), part.content_type().map(str::to_owned));
     while let Some(chunk) = part.chunk().await? {
         incoming.push(&chunk).await.map_err(|problem| problem.with("part", "file"))?;
@@ -174,22 +167,6 @@ async fn sent(mut part: Part, mut incoming: Incoming) -> Result<Sent, Problem> {
         return Err(validation("/file", "The file is empty."));
     }
     Ok(Sent { name, media, content })
-}
-
-/// A file of so many bytes at most, for which there is room of so many bytes at first.
-pub(super) async fn file(mut part: Part, limit: u64, room: usize) -> Result<File, Problem> {
-    let (name, media) = (part.file_name().map(str::to_owned), part.content_type().map(str::to_owned));
-    let mut bytes = Vec::with_capacity(room);
-    while let Some(chunk) = part.chunk().await? {
-        if (bytes.len() + chunk.len()) as u64 > limit {
-            return Err(Problem::too_large("payload-too-large", limit).with("part", "file"));
-        }
-        bytes.extend_from_slice(&chunk);
-    }
-    if bytes.is_empty() {
-        return Err(validation("/file", "The file is empty."));
-    }
-    Ok(File { name, media, bytes })
 }
 
 fn external_id(text: String) -> Result<String, Problem> {

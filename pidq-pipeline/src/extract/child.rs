@@ -6,6 +6,7 @@
 
 use std::ffi::OsString;
 use std::io::{self, Read};
+use std::iter;
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitCode, ExitStatus, Stdio};
 use std::sync::Arc;
@@ -83,6 +84,23 @@ pub fn in_child(
     Running::start(upload, options, isolation)?.finish(stop)
 }
 
+/// The bytes of a document, a piece at a time. An error breaks off, and nothing is read of what came before.
+pub type Pieces = Box<dyn Iterator<Item = io::Result<Vec<u8>>> + Send>;
+
+/// The same with a document that need not be in memory as a whole. Of `hints` the name and the media type are looked at.
+///
+/// # Errors
+/// As [`in_child`].
+pub fn in_child_by_pieces(
+    hints: &Upload<'_>,
+    pieces: Pieces,
+    options: &Options,
+    isolation: &Isolation,
+    stop: &Stop,
+) -> Result<Extracted, Failure> {
+    Running::begin(hints, pieces, options, isolation)?.finish(stop)
+}
+
 /// What is asked of the child; the document follows.
 #[derive(Deserialize, Serialize)]
 struct Request {
@@ -120,6 +138,15 @@ impl Running {
     /// # Errors
     /// `internal`, when the process cannot be started.
     pub fn start(upload: &Upload<'_>, options: &Options, isolation: &Isolation) -> Result<Running, Failure> {
+        Running::begin(upload, Box::new(iter::once(Ok(upload.bytes.to_vec()))), options, isolation)
+    }
+
+    fn begin(
+        upload: &Upload<'_>,
+        pieces: Pieces,
+        options: &Options,
+        isolation: &Isolation,
+    ) -> Result<Running, Failure> {
         let request = Request {
             name: upload.name.map(str::to_owned),
             media_type: upload.media_type.map(str::to_owned),
@@ -132,7 +159,7 @@ impl Running {
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let (told, messages) = channel();
         thread::spawn(move || told.send(say(stderr)));
-        hand_over(stdin, request, upload.bytes.to_vec());
+        hand_over(stdin, request, pieces);
         let answer = listen(stdout, options.characters as u64 * 4);
         Ok(Running { child, answer, messages, time: isolation.time, started: Instant::now(), is_reaped: false })
     }
@@ -205,9 +232,9 @@ fn command(isolation: &Isolation) -> Command {
     command
 }
 
-fn hand_over(stdin: Option<ChildStdin>, request: Request, bytes: Vec<u8>) {
+fn hand_over(stdin: Option<ChildStdin>, request: Request, pieces: Pieces) {
     // A child that has died reads no more; why it did, its answer tells.
-    thread::spawn(move || stdin.map(|stdin| frame::write(io::BufWriter::new(stdin), &request, &bytes)));
+    thread::spawn(move || stdin.map(|stdin| frame::write_pieces(io::BufWriter::new(stdin), &request, pieces)));
 }
 
 fn listen(stdout: Option<ChildStdout>, limit: u64) -> Receiver<io::Result<(Answer, Vec<u8>)>> {
@@ -301,7 +328,7 @@ pub fn child_main() -> ExitCode {
 }
 
 fn serve() -> io::Result<()> {
-    let (request, bytes): (Request, Vec<u8>) = frame::read(io::stdin().lock(), u64::MAX)?;
+    let (request, bytes): (Request, Vec<u8>) = frame::read_pieces(io::stdin().lock())?;
     limit(&request)?;
     let upload = Upload { bytes: &bytes, name: request.name.as_deref(), media_type: request.media_type.as_deref() };
     let answer = super::read(&upload, &request.options);

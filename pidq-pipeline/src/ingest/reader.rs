@@ -3,8 +3,10 @@
 use std::cell::RefCell;
 use std::ops::Range;
 use std::sync::Arc;
+use std::{io, iter};
 
 use serde_json::{Map, Value};
+use tokio::sync::mpsc::{Sender, channel};
 
 use crate::analyser::tags;
 use crate::embedding::{self, Encoder, to_blob};
@@ -13,6 +15,8 @@ use crate::platform::Platform;
 use crate::records::{self, Pipeline};
 use crate::search::indexed;
 use crate::splitter::{self, Chunk, Embed, Refusal};
+use crate::spool::{PIECE, Spooled};
+use crate::store::{Store, StoreError};
 
 /// Splitters that cut at the tags of HTML need them.
 const OF_MARKUP: &[&str] = &["html", "html_header"];
@@ -26,13 +30,49 @@ pub(crate) struct Trouble {
 
 /// A document as it came in.
 pub(crate) struct Source {
-    pub bytes: Vec<u8>,
+    pub content: Content,
     pub name: Option<String>,
     pub media_type: Option<String>,
 }
 
-/// The text for a splitter, read in a process of its own. The process ends when nobody waits for the text any more.
-pub(crate) async fn text(platform: &Platform, splitter: &str, source: Source) -> Result<Extracted, Trouble> {
+/// Where the bytes of a document are.
+pub(crate) enum Content {
+    /// In the database.
+    Stored { document: String, revision: i64 },
+    /// Where they were put when they came in.
+    Sent(Spooled),
+    /// In memory.
+    Text(String),
+}
+
+/// Why a document was not read.
+pub(crate) enum Unread {
+    /// Its bytes are not there any more.
+    Gone,
+    /// They could not be had.
+    Store(StoreError),
+    /// They are no text.
+    Trouble(Trouble),
+}
+
+impl From<StoreError> for Unread {
+    fn from(error: StoreError) -> Unread {
+        Unread::Store(error)
+    }
+}
+
+impl From<Trouble> for Unread {
+    fn from(trouble: Trouble) -> Unread {
+        Unread::Trouble(trouble)
+    }
+}
+
+/// Pieces of a document that are on their way to a process.
+const ON_THE_WAY: usize = 2;
+
+/// The text for a splitter, read in a process of its own, to which the document goes a piece at a time. The process ends
+/// when nobody waits for the text any more.
+pub(crate) async fn text(platform: &Platform, splitter: &str, source: Source) -> Result<Extracted, Unread> {
     let mut options = platform.extraction.clone();
     if OF_MARKUP.contains(&splitter) {
         options.markup = Markup::Keep;
@@ -40,15 +80,57 @@ pub(crate) async fn text(platform: &Platform, splitter: &str, source: Source) ->
     let isolation = platform.isolation.clone();
     let stop = extract::Stop::default();
     let _end = StopOnDrop(stop.clone());
+    let Source { content, name, media_type } = source;
+    let (sender, mut receiver) = channel(ON_THE_WAY);
     let read = blocking(move || {
-        let (name, media_type) = (source.name.as_deref(), source.media_type.as_deref());
-        extract::in_child(&Upload { bytes: &source.bytes, name, media_type }, &options, &isolation, &stop)
+        let pieces = Box::new(iter::from_fn(move || receiver.blocking_recv()));
+        let hints = Upload { bytes: &[], name: name.as_deref(), media_type: media_type.as_deref() };
+        extract::in_child_by_pieces(&hints, pieces, &options, &isolation, &stop)
     });
-    read.await?.map_err(|failure| Trouble {
+    let (sent, read) = tokio::join!(send(&platform.store, content, sender), read);
+    // What was not sent as a whole was not read as one.
+    sent?;
+    let read = read?.map_err(|failure| Trouble {
         code: failure.code.as_str(),
         message: pidq_http::sentence(&failure.detail),
         retryable: failure.code.retryable(),
-    })
+    });
+    Ok(read?)
+}
+
+/// Sends the bytes of a document as long as somebody takes them.
+async fn send(store: &Store, content: Content, to: Sender<io::Result<Vec<u8>>>) -> Result<(), Unread> {
+    let sent = pieces_of(store, content, &to).await;
+    if sent.is_err() {
+        // Whoever reads must not take this for the end. Nobody may be left.
+        let _ = to.send(Err(io::ErrorKind::BrokenPipe.into())).await;
+    }
+    sent
+}
+
+async fn pieces_of(store: &Store, content: Content, to: &Sender<io::Result<Vec<u8>>>) -> Result<(), Unread> {
+    match content {
+        Content::Stored { document, revision } => match store.send_content(&document, revision, to).await? {
+            true => Ok(()),
+            false => Err(Unread::Gone),
+        },
+        Content::Sent(sent) => {
+            let mut from = 0;
+            while from < sent.size() {
+                let piece = sent.piece(from, PIECE).await.map_err(StoreError::Lost)?;
+                from += piece.len() as u64;
+                if to.send(Ok(piece)).await.is_err() {
+                    break;
+                }
+            }
+            Ok(())
+        }
+        Content::Text(text) => {
+            // Nobody left: then there is an answer already.
+            let _ = to.send(Ok(text.into_bytes())).await;
+            Ok(())
+        }
+    }
 }
 
 /// The pieces of a text, so many at most. It moves to the thread that splits it, and back: it may be long.

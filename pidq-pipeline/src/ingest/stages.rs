@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::reader::{self, Piece, Source, Trouble, blocking};
+use super::reader::{self, Content, Piece, Source, Trouble, Unread, blocking};
 use super::telling::Telling;
 use crate::embedding::{self, Encoder};
 use crate::extract::{CodePoints, Extracted};
@@ -118,10 +118,10 @@ impl Reading {
     /// The text, read in a process of its own.
     async fn parse(&mut self, pipeline: &Pipeline, document: &Document) -> Result<Extracted, Fault> {
         self.report(Status::Parsing, 0, None).await;
-        let bytes = self.platform.store.content(&document.id, self.job.revision).await?.ok_or(Fault::Unwanted)?;
+        let content = Content::Stored { document: document.id.clone(), revision: self.job.revision };
         let (name, media_type) = (Some(document.filename.clone()), Some(document.content_type.clone()));
-        let read = reader::text(&self.platform, &pipeline.text_splitter, Source { bytes, name, media_type });
-        let extracted = read.await.map_err(|trouble| failed(Status::Parsing, trouble))?;
+        let read = reader::text(&self.platform, &pipeline.text_splitter, Source { content, name, media_type });
+        let extracted = read.await.map_err(unread)?;
         self.progress.warnings.clone_from(&extracted.warnings);
         self.progress.page_count = Some(extracted.pages.len() as i64);
         Ok(extracted)
@@ -194,6 +194,14 @@ impl Reading {
 
 fn unembedded(error: &embedding::Error) -> Fault {
     failed(Status::Embedding, reader::unembedded(error))
+}
+
+fn unread(why: Unread) -> Fault {
+    match why {
+        Unread::Gone => Fault::Unwanted,
+        Unread::Store(error) => Fault::Store(error),
+        Unread::Trouble(trouble) => failed(Status::Parsing, trouble),
+    }
 }
 
 fn failed(stage: Status, Trouble { code, message, retryable }: Trouble) -> Fault {

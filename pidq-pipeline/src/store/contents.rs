@@ -1,7 +1,10 @@
 //! The bytes of documents: in their row while they are small, else in pieces beside it, so that none has to be in memory
 //! as a whole to be stored.
 
+use std::io;
+
 use pidq_http::database::Transaction;
+use tokio::sync::mpsc::Sender;
 
 use super::{Result, Store, StoreError};
 use crate::spool::Spooled;
@@ -91,6 +94,24 @@ impl Store {
         let (number, before) = ((byte / PIECE as u64) as i64, (byte % PIECE as u64) as usize);
         let row = self.database.row::<(Vec<u8>,)>(ONE_PIECE, &[id.into(), revision.into(), number.into()]).await?;
         Ok(row.map(|row| (row.0, before)))
+    }
+
+    /// Hands on the bytes of a revision, a piece at a time and as of one moment, as long as somebody takes them. Says
+    /// whether there are any.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn send_content(&self, id: &str, revision: i64, to: &Sender<io::Result<Vec<u8>>>) -> Result<bool> {
+        let arguments = [id.into(), revision.into()];
+        let mut rows = self.database.stream::<(Vec<u8>, Option<Vec<u8>>)>(CONTENT, &arguments);
+        let mut is_there = false;
+        while let Some((whole, piece)) = rows.next().await? {
+            is_there = true;
+            if to.send(Ok(piece.unwrap_or(whole))).await.is_err() {
+                break;
+            }
+        }
+        Ok(is_there)
     }
 
     /// The bytes of a revision, all in memory.
