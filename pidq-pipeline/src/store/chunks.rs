@@ -22,7 +22,7 @@ const SHARED: usize = 5;
 const OWN: usize = 12;
 /// How many rows a statement has. SQLite takes 32,766 arguments and PostgreSQL 65,535; beyond some dozens of rows a
 /// statement gets no faster.
-const ROWS: [usize; 3] = [64, 8, 1];
+const ROWS: [usize; 5] = [64, 8, 4, 2, 1];
 /// The bytes of texts that a statement carries, unless one chunk is longer than that.
 const BYTES: usize = 4 << 20;
 

@@ -110,7 +110,6 @@ const YIELD: &str = "update jobs set holder = null, held_until = null, run_at = 
 const HELD: &str = "update jobs set holder = $2 where id = $1 and holder = $2 and held_until >= $3";
 const PROGRESS: &str = "update documents set status = $2, attempts = $3, progress = $4, updated_at = $5
   where id = $1 and status not in ('deleting', 'cancelled')";
-const LABEL: &str = "select classification from documents where id = $1";
 const FORGET_CHUNKS: &str = "delete from chunks where document_id = $1 and generation = $2";
 const FORGET_CONTENTS: &str = "delete from contents where document_id = $1 and revision < $2";
 const EXTRACTED: &str =
@@ -118,7 +117,7 @@ const EXTRACTED: &str =
 /// Never the same moment twice: an index that knows the document as of then would not look at it again.
 const READY: &str = "update documents set status = 'ready', searchable_revision = $2, progress = $3, content_type = $4,
   indexed_at = case when indexed_at >= $5 then indexed_at + 1 else $5 end, updated_at = $5, attempts = $6
-  where id = $1 and status not in ('deleting', 'cancelled')";
+  where id = $1 and status not in ('deleting', 'cancelled') returning classification";
 
 /// Adds the job of a document, or begins it anew.
 pub(super) async fn add(
@@ -345,7 +344,9 @@ impl Store {
             Moment::now().0.into(),
             job.attempts.into(),
         ];
-        if tx.execute(READY, &arguments).await? == 0 || !is_held(&mut tx, job).await? {
+        // The label of this moment: nobody changes it while this transaction has the row.
+        let Some((label,)) = tx.row::<(String,)>(READY, &arguments).await? else { return Ok(Published::Unwanted) };
+        if !is_held(&mut tx, job).await? {
             return Ok(Published::Unwanted);
         }
         if generation != Some(read.generation) {
@@ -357,8 +358,6 @@ impl Store {
         tx.execute(EXTRACTED, &arguments).await?;
         tx.execute(FORGET_CONTENTS, &[document.into(), job.revision.into()]).await?;
         let forgotten = tx.execute(FORGET_CHUNKS, &[document.into(), read.generation.into()]).await?;
-        // The label of this moment: nobody changes it while this transaction has the row.
-        let label = tx.row::<(String,)>(LABEL, &[document.into()]).await?.map(|row| row.0).unwrap_or_default();
         let home = chunks::Home {
             pipeline: &job.pipeline_id,
             generation: read.generation,

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use pidq_http::auth::Moment;
-use pidq_http::database::{DatabaseError, Transaction};
+use pidq_http::database::{Arg, DatabaseError, Transaction};
 use pidq_http::uuid_v7;
 use serde_json::{Map, Value};
 use tokio::sync::Notify;
@@ -37,11 +37,58 @@ pub(super) struct Word<'a> {
     pub details: Map<String, Value>,
 }
 
+/// An event on its way into its row.
+struct Told<'a> {
+    id: String,
+    kind: &'static Kind,
+    word: Word<'a>,
+    details: String,
+    at: i64,
+}
+
+impl<'a> Told<'a> {
+    fn new(kind: &'static Kind, mut word: Word<'a>, at: i64) -> Told<'a> {
+        let details = Value::Object(std::mem::take(&mut word.details)).to_string();
+        Told { id: uuid_v7(), kind, word, details, at }
+    }
+
+    fn arguments(&self) -> [Arg<'_>; 8] {
+        let word = &self.word;
+        [
+            (&self.id).into(),
+            self.kind.name.into(),
+            word.pipeline.into(),
+            word.document.into(),
+            word.label.into(),
+            word.previous.into(),
+            (&self.details).into(),
+            self.at.into(),
+        ]
+    }
+}
+
+async fn write(tx: &mut Transaction, events: &[Told<'_>]) -> std::result::Result<(), DatabaseError> {
+    let (fives, rest) = events.as_chunks::<5>();
+    for five in fives {
+        tx.execute(INSERT_FIVE, &five.each_ref().map(Told::arguments).concat()).await?;
+    }
+    for event in rest {
+        tx.execute(INSERT, &event.arguments()).await?;
+    }
+    Ok(())
+}
+
 type Row = (String, i64, String, Option<String>, Option<String>, Option<String>, Option<String>, String, i64);
 
 const INSERT: &str =
     "insert into events (id, kind, pipeline_id, document_id, classification, previous, details, happened_at)
   values ($1, $2, $3, $4, $5, $6, $7, $8)";
+/// The stages of a document and its end, as they come together mostly: a statement costs more than a row.
+const INSERT_FIVE: &str =
+    "insert into events (id, kind, pipeline_id, document_id, classification, previous, details, happened_at)
+  values ($1, $2, $3, $4, $5, $6, $7, $8), ($9, $10, $11, $12, $13, $14, $15, $16),
+  ($17, $18, $19, $20, $21, $22, $23, $24), ($25, $26, $27, $28, $29, $30, $31, $32),
+  ($33, $34, $35, $36, $37, $38, $39, $40)";
 const DOCUMENT: &str = "select pipeline_id, classification, revision, status, filename from documents where id = $1";
 const WAITING: &str = "select id from events where position is null limit 1";
 /// Changes nothing, and holds the counter until the transaction is over.
@@ -116,28 +163,7 @@ impl Outbox {
         kind: &'static Kind,
         word: Word<'_>,
     ) -> std::result::Result<(), DatabaseError> {
-        self.tell_at(tx, kind, word, self.moment()).await
-    }
-
-    async fn tell_at(
-        &self,
-        tx: &mut Transaction,
-        kind: &'static Kind,
-        word: Word<'_>,
-        at: i64,
-    ) -> std::result::Result<(), DatabaseError> {
-        let (id, details) = (uuid_v7(), Value::Object(word.details).to_string());
-        let arguments = [
-            (&id).into(),
-            kind.name.into(),
-            word.pipeline.into(),
-            word.document.into(),
-            word.label.into(),
-            word.previous.into(),
-            (&details).into(),
-            at.into(),
-        ];
-        tx.execute(INSERT, &arguments).await.map(drop)
+        write(tx, &[Told::new(kind, word, self.moment())]).await
     }
 
     /// Now, and never twice the same: what one process tells is in its order.
@@ -174,13 +200,10 @@ impl Outbox {
             return Ok(());
         }
         let Some(seen) = Seen::of(tx, document).await? else { return Ok(()) };
-        for stage in stages {
-            self.tell_at(tx, events::DOCUMENT_STAGE, self.word(&seen, stage.status.word()), stage.at).await?;
-        }
-        match end {
-            Some(kind) => self.tell(tx, kind, self.word(&seen, &seen.status)).await,
-            None => Ok(()),
-        }
+        let stage = |stage: &Stage| Told::new(events::DOCUMENT_STAGE, self.word(&seen, stage.status.word()), stage.at);
+        let end = end.map(|kind| Told::new(kind, self.word(&seen, &seen.status), self.moment()));
+        let told: Vec<Told<'_>> = stages.iter().map(stage).chain(end).collect();
+        write(tx, &told).await
     }
 
     /// What is told of a document that has such a status.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use pidq_pipeline::records::{Document, Progress, Status};
-use pidq_pipeline::store::{Job, Published, Store};
+use pidq_pipeline::store::{Job, Published, Stage, Store};
 
 use crate::stored;
 
@@ -37,8 +37,35 @@ async fn a_job_whose_worker_died_is_taken_again_and_the_dead_write_nothing() {
         let chunks = store.chunks(&document.id, 1, 1).await.unwrap();
         assert_eq!(chunks.iter().map(|stored| stored.chunk.content.as_str()).collect::<Vec<_>>(), ["of the living"]);
         let ready = store.document(&document.pipeline_id, &document.id).await.unwrap().unwrap();
-        assert_eq!((ready.status, ready.searchable_revision), (Status::Ready, Some(1)));
+        assert_eq!((ready.status, ready.searchable_revision, ready.attempts), (Status::Ready, Some(1), 2));
         assert!(store.take_job("three", LONG).await.unwrap().is_none(), "it is done");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn stages_that_nobody_was_told_of_are_told_with_the_end_each_at_its_time() {
+    on_each(async |store| {
+        let document = document(&store, "a").await;
+        let job = taken(&store, "one", LONG).await;
+        for stages in [&[Status::Parsing][..], &[Status::Splitting, Status::Embedding, Status::Indexing]] {
+            let job = job.with_untold(stages.iter().zip(1..).map(|(&status, at)| Stage { status, at }).collect());
+            if stages.len() == 1 {
+                assert!(store.report(&job, Status::Parsing, &Progress::default()).await.unwrap());
+            } else {
+                assert_eq!(store.publish(&job, &stored::read("text")).await.unwrap(), Published::Done);
+            }
+        }
+        while store.place_events(100).await.unwrap() > 0 {}
+        let events = store.events_after(0, 100).await.unwrap();
+        let of_document = events.iter().filter(|event| event.document_id.as_ref() == Some(&document.id));
+        let mut told: Vec<_> = of_document.map(|event| (event.happened_at, event.details["status"].clone())).collect();
+        told.sort_by_key(|(at, _)| *at);
+        let early: Vec<_> = told.iter().filter(|(at, _)| *at < 10).map(|(at, status)| (*at, status.as_str())).collect();
+        assert_eq!(early[2..], [(2, Some("embedding")), (3, Some("indexing"))], "{told:?}");
+        assert!(early[..2].contains(&(1, Some("parsing"))) && early[..2].contains(&(1, Some("splitting"))), "{told:?}");
+        let late: Vec<_> = told[4..].iter().map(|(_, status)| status.as_str()).collect();
+        assert_eq!(late, [Some("queued"), Some("ready")]);
     })
     .await;
 }

@@ -2,7 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use pidq_pipeline::extract::{Code, Extracted, Failure, Isolation, Options, Running, Stop, Upload, in_child};
+use pidq_pipeline::extract::{
+    Code, Extracted, Failure, Isolation, Options, Pieces, Running, Stop, Upload, in_child, in_child_by_pieces,
+};
 
 use super::{read_named, sample};
 
@@ -66,13 +68,25 @@ fn the_end_of_a_child_tells_the_code() {
         ("kill -XCPU $$", Code::TooLargeText),
         ("echo 'memory allocation of 99 bytes failed' >&2; kill -ABRT $$", Code::TooLargeText),
         ("echo garbage that is longer than a mark", Code::Internal),
-        ("printf 'pidqext\\001\\377\\377\\377\\377\\377\\377\\377\\377'", Code::TooLargeText),
-        ("printf 'pidqext\\001\\002\\0\\0\\0\\0\\0\\0\\0{}\\0\\0\\0\\0\\0\\0\\0\\0'", Code::Internal),
+        ("printf 'pidqext\\002\\377\\377\\377\\377\\377\\377\\377\\377'", Code::TooLargeText),
+        ("printf 'pidqext\\002\\002\\0\\0\\0\\0\\0\\0\\0{}\\0\\0\\0\\0\\0\\0\\0\\0'", Code::Internal),
         ("yes", Code::Internal),
     ] {
         let failure = read_apart("a.txt", b"text", &shell(script)).unwrap_err();
         assert_eq!(failure.code, code, "{script}: {failure}");
     }
+}
+
+#[test]
+fn a_document_comes_in_pieces_and_one_that_breaks_off_is_not_read() {
+    let read = |pieces: Pieces| {
+        let hints = Upload { name: Some("a.txt"), ..Upload::default() };
+        in_child_by_pieces(&hints, pieces, &Options::default(), &isolation(), &Stop::default())
+    };
+    let pieces = ["PSV-", "", "2015A"].map(|piece| Ok(piece.as_bytes().to_vec()));
+    assert_eq!(read(Box::new(pieces.into_iter())).unwrap().text, "PSV-2015A");
+    let broken = [Ok(b"PSV-".to_vec()), Err(std::io::ErrorKind::BrokenPipe.into())];
+    assert_eq!(read(Box::new(broken.into_iter())).unwrap_err().code, Code::Internal);
 }
 
 #[cfg(unix)]
@@ -82,7 +96,7 @@ fn pages_that_do_not_fit_the_text_are_no_answer() {
         let header = format!(
             r#"{{"Ok":{{"pages":{pages},"title":null,"warnings":[],"media_type":"text/plain","format":"text"}}}}"#
         );
-        let message = [&b"pidqext\x01"[..], &header.len().to_le_bytes(), header.as_bytes(), &2u64.to_le_bytes(), b"ab"];
+        let message = [&b"pidqext\x02"[..], &header.len().to_le_bytes(), header.as_bytes(), &2u64.to_le_bytes(), b"ab"];
         let path = std::env::temp_dir().join(format!("pidq-answer-{}", std::process::id()));
         std::fs::write(&path, message.concat()).unwrap();
         let failure = read_apart("a.txt", b"text", &shell(&format!("cat {}", path.display()))).unwrap_err();
