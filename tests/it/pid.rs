@@ -216,6 +216,19 @@ fn a_review_is_cut_at_equipment() {
 }
 
 #[test]
+fn an_instrument_that_is_located_in_a_run_belongs_to_the_section_of_its_pipes() {
+    let plant = r#"{"nodes": [{"id": "S", "node_type": "segment", "line": "L-1", "design_pressure": 8}, {"id": "T", "class": "tank"},
+        {"id": "V", "class": "gate_valve", "design_pressure": 10}, {"id": "U", "class": "tank"}, {"id": "I", "class": "instrument"}],
+        "edges": [{"from": "T", "to": "V", "type": "pipe", "segment": "S"}, {"from": "V", "to": "U", "type": "pipe", "segment": "S"},
+        {"from": "I", "to": "S", "type": "associated_with", "edge_classification": "association.is_located_in"}]}"#;
+    let graph = Graph::from_json(plant).expect("JSON");
+    let ask = |query: &str| Query::parse(query).and_then(|query| query.to_json(&graph, Limits::default()));
+    let sections = ask("hazopNodes() | map([.instruments | map(.id), .design_limits])").expect("an answer");
+    assert_eq!(sections, r#"[[["I"],{"design_pressure":8}]]"#);
+    assert_eq!(ask("instrumentIndex() | map(.line)").expect("an answer"), r#"["L-1"]"#);
+}
+
+#[test]
 fn loops_say_what_they_lack() {
     check_graph("I-1", "loops() | map([.loop, .closed])", r#"[["I-1",false]]"#);
     check_graph("T-1 → CV-1 → T-2", "loops()", "[]");

@@ -149,8 +149,19 @@ impl<'p, 'a> Context<'p, 'a> {
         Datum::value(sizes.next())
     }
 
-    /// The lines of the pipes at an item and at its ports; or what the item says of itself.
+    /// The lines of an item; of an instrument that is in none, the lines of what it sits on.
     fn lines(&self, node: NodeId) -> Vec<String> {
+        let own = self.own_lines(node);
+        if !own.is_empty() || self.plant.topology.roles[node as usize] != Role::Instrument {
+            return own;
+        }
+        let mut seen = HashSet::new();
+        let around = attached_to(self.plant, node).into_iter().flat_map(|item| self.own_lines(item));
+        around.filter(|line| seen.insert(line.clone())).collect()
+    }
+
+    /// The lines of the pipes at an item and at its ports; or what the item says of itself.
+    fn own_lines(&self, node: NodeId) -> Vec<String> {
         let topology = &self.plant.topology;
         let around = std::iter::once(node).chain(topology.ports.nodes(node).iter().copied());
         let edges = around.flat_map(|node| topology.table(Over::Flow, Dir::Both).edges(node).iter().copied());

@@ -352,7 +352,9 @@ fn section_row<'a>(plant: &Plant<'a>, number: usize, edges: &[EdgeId], ends: &[b
     let items: Vec<NodeId> = all.iter().copied().filter(|node| !is_end(node)).collect();
     let equipment =
         unique(all.iter().filter(|node| topology.is_equipment(**node)).map(|node| topology.holder(*node)).collect());
-    let instruments = unique(items.iter().flat_map(|item| sensed_by(topology, *item)).collect());
+    let runs = named_by(plant, edges, Names::Segment);
+    // An instrument may be located in a run of pipe as a whole.
+    let instruments = unique(items.iter().chain(&runs).flat_map(|item| sensed_by(topology, *item)).collect());
     let guards = |node: &NodeId| matches!(topology.roles[*node as usize], Role::Relief | Role::OneWay);
     let safeguards = items.iter().copied().filter(guards).collect();
     let limits = design_limits(plant, items.iter().chain(&equipment).copied().chain(rated_with(plant, &all, edges)));
@@ -371,14 +373,19 @@ fn section_row<'a>(plant: &Plant<'a>, number: usize, edges: &[EdgeId], ends: &[b
     ]
 }
 
-/// What else limits the conditions in a section: the lines of its pipes, and the sides of exchangers at its ends.
+/// What else limits the conditions in a section: the lines and runs of its pipes, and the sides of exchangers at its ends.
 fn rated_with(plant: &Plant<'_>, nodes: &[NodeId], edges: &[EdgeId]) -> HashSet<NodeId> {
     let topology = &plant.topology;
     let is_node = |zone: &NodeId| (*zone as usize) < topology.node_count();
     let sides = nodes.iter().map(|node| topology.zone(*node)).filter(is_node);
-    let line = |name: Value<'_>| plant.by_id(name).or_else(|| plant.by_tag(name.as_str()?).first().copied());
-    let lines = edges.iter().filter_map(|edge| line(plant.of_edge(*edge, Names::Line)?));
-    sides.chain(lines).collect()
+    let groups = [Names::Line, Names::Segment].into_iter().flat_map(|names| named_by(plant, edges, names));
+    sides.chain(groups).collect()
+}
+
+/// The nodes that a field of some edges names, by their id or tag.
+fn named_by(plant: &Plant<'_>, edges: &[EdgeId], names: Names) -> Vec<NodeId> {
+    let node = |name: Value<'_>| plant.by_id(name).or_else(|| plant.by_tag(name.as_str()?).first().copied());
+    edges.iter().filter_map(|edge| node(plant.of_edge(*edge, names)?)).collect()
 }
 
 /// The instruments that are joined to an item by a signal or by their place.

@@ -319,13 +319,20 @@ const TAGS: &[(&str, &[&[&str]])] = &[
     ),
 ];
 
+/// What systems call a tag among attributes of their own.
+const OWN_TAGS: &[&str] = &["ItemTag", "OPCTag", "Tag", "TagNumber"];
+
 /// The tag of an item: what the file calls it, or what its parts make; empty when there is nothing.
 pub fn tag(element: &Element, attributes: &[Attribute]) -> String {
     if let Some(tag) = element.get("TagName") {
         return tag.trim().to_owned();
     }
     let rows = TAGS.iter().filter(|(name, _)| *name == element.name);
-    rows.map(|(_, parts)| joined(parts, attributes)).find(|tag| !tag.is_empty()).unwrap_or_default()
+    let tag = rows.map(|(_, parts)| joined(parts, attributes)).find(|tag| !tag.is_empty());
+    // The tag of a run is that of its line, which has it already.
+    let own =
+        Some(OWN_TAGS).filter(|_| element.name != "PipingNetworkSegment").and_then(|names| value(attributes, names));
+    tag.or_else(|| own.map(|tag| tag.trim().to_owned())).unwrap_or_default()
 }
 
 /// The parts one behind the other, with a blank between letters and number where there are several letters' parts.

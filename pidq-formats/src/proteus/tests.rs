@@ -328,6 +328,14 @@ fn a_line_without_a_number_has_that_of_its_runs() {
 }
 
 #[test]
+fn a_tag_may_stand_among_the_attributes_of_the_system_but_a_run_has_none_of_its_own() {
+    let tag = "<GenericAttributes><GenericAttribute Name='ItemTag' Value='SV 1'/></GenericAttributes>";
+    let imported = piped(TANK, &[("TN", &format!("{tag}<PipingComponent ID='V'>{tag}</PipingComponent>"), "X")]);
+    let graph = graph(&imported);
+    assert_eq!((&node(&graph, "V")["tag"], &node(&graph, "S0")["tag"]), (&"SV 1".into(), &"".into()));
+}
+
+#[test]
 fn a_reference_may_name_the_id_of_the_originating_system() {
     let items = "<Equipment ID='E'><PersistentID Identifier='P1'/></Equipment><Equipment ID='P2'><PersistentID Identifier='E'/></Equipment>";
     let imported = piped(items, &[("P1", "", "E"), ("E", "", "P2")]);
