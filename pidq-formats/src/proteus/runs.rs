@@ -2,13 +2,14 @@
 //! flow; an end that is missing is an open end.
 
 use std::cmp::Reverse;
+use std::collections::HashSet;
 
 use crate::import::Finding;
 use crate::json::{Fields, Json};
 use crate::xml::Element;
 
 use super::facts::{self, Point};
-use super::kinds::{self, Use};
+use super::kinds;
 use super::plant::{Meaning, Plant};
 
 /// Adds the pipe edges of every segment.
@@ -45,6 +46,9 @@ fn add_segment(plant: &mut Plant<'_>, segment: usize) {
     let Some((first, more)) = connections.split_first() else {
         return add_unconnected(plant, segment, &items);
     };
+    if !more.is_empty() && names_all(plant, &items, &connections) {
+        return add_pairs(plant, segment, &connections);
+    }
     let lines = centre_lines(plant, element);
     let known = known_places(plant, &items, first);
     let from = end(plant, segment, first, Side::From, &tips(&lines, &known));
@@ -54,7 +58,7 @@ fn add_segment(plant: &mut Plant<'_>, segment: usize) {
     if let [first, .., last] = stops.as_slice() {
         mark_ends(plant, segment, first, last);
     }
-    add_edges(plant, segment, &stops, lines, "");
+    add_edges(plant, segment, &chain(&stops), lines, "");
     add_more(plant, segment, more);
 }
 
@@ -102,13 +106,39 @@ fn length(stops: &[Stop]) -> Option<f64> {
     stops.windows(2).map(|pair| Some(gap(pair[0].at.as_ref()?, pair[1].at.as_ref()?))).sum()
 }
 
+/// Whether the connections of a segment name each of its items: they say pair by pair who is joined.
+fn names_all(plant: &Plant<'_>, items: &[usize], connections: &[&Element]) -> bool {
+    let ends = connections.iter().flat_map(|connection| [Side::From, Side::To].map(|side| (*connection, side)));
+    let all: HashSet<usize> =
+        ends.filter_map(|(connection, side)| plant.lookup(named(plant, connection, side)?)).collect();
+    items.iter().all(|item| all.contains(item))
+}
+
+/// The pipes of a segment that has a connection for each.
+fn add_pairs(plant: &mut Plant<'_>, segment: usize, connections: &[&Element]) {
+    let mut pairs: Vec<[Stop; 2]> = Vec::with_capacity(connections.len());
+    for connection in connections {
+        pairs.push([Side::From, Side::To].map(|side| end(plant, segment, connection, side, &[])));
+    }
+    if let (Some([first, _]), Some([_, last])) = (pairs.first(), pairs.last()) {
+        mark_ends(plant, segment, first, last);
+    }
+    let lines = centre_lines(plant, plant.items[segment].element);
+    add_edges(plant, segment, &pairs, lines, "");
+}
+
+/// Each stop of a run with the next.
+fn chain(stops: &[Stop]) -> Vec<[Stop; 2]> {
+    stops.windows(2).map(|pair| [pair[0].clone(), pair[1].clone()]).collect()
+}
+
 /// Further connections of one segment join their ends directly.
 fn add_more(plant: &mut Plant<'_>, segment: usize, connections: &[&Element]) {
     for (index, connection) in connections.iter().enumerate() {
         let id = plant.items[segment].id.clone();
         plant.draft.find(Finding::ExtraConnection, format!("the segment `{id}` has several connections"), &[&id]);
         let stops = [Side::From, Side::To].map(|side| end(plant, segment, connection, side, &[]));
-        add_edges(plant, segment, &stops, Vec::new(), &format!("{}-", index + 2));
+        add_edges(plant, segment, &[stops], Vec::new(), &format!("{}-", index + 2));
     }
 }
 
@@ -119,14 +149,15 @@ fn add_unconnected(plant: &mut Plant<'_>, segment: usize, items: &[usize]) {
     plant.draft.find(finding, format!("the segment `{id}` has no connection"), &[&id]);
     let stops: Vec<Stop> = items.iter().map(|item| stop(plant, *item)).collect();
     let lines = centre_lines(plant, plant.items[segment].element);
-    add_edges(plant, segment, &stops, lines, "");
+    add_edges(plant, segment, &chain(&stops), lines, "");
 }
 
 /// The items of a segment in the order of the file.
 fn inline_items(plant: &Plant<'_>, element: usize) -> Vec<usize> {
     let children = plant.tree.children(element).map(|(child, _)| child);
-    let nodes = children.filter(|child| matches!(plant.becomes(*child), Some(Use::Node(..))));
-    nodes.filter_map(|child| plant.item_of(child)).collect()
+    let nodes = children.filter_map(|child| plant.item_of(child));
+    // A run in a run is one of its own.
+    nodes.filter(|item| plant.items[*item].node_type == "pid_component").collect()
 }
 
 fn centre_lines(plant: &Plant<'_>, element: usize) -> Vec<Vec<Point>> {
@@ -269,10 +300,10 @@ fn mark_ends(plant: &mut Plant<'_>, segment: usize, from: &Stop, to: &Stop) {
     plant.relate("ends_at", None, &id, &to.id);
 }
 
-/// One edge between each stop and the next.
-fn add_edges(plant: &mut Plant<'_>, segment: usize, stops: &[Stop], lines: Vec<Vec<Point>>, prefix: &str) {
-    let mut paths = share_out(lines, stops);
-    for (index, pair) in stops.windows(2).enumerate() {
+/// One edge between the two stops of each pair.
+fn add_edges(plant: &mut Plant<'_>, segment: usize, pairs: &[[Stop; 2]], lines: Vec<Vec<Point>>, prefix: &str) {
+    let mut paths = share_out(lines, pairs);
+    for (index, pair) in pairs.iter().enumerate() {
         // Two runs that name each other are joined once.
         let is_joint = pair.iter().any(|stop| stop.of_run);
         if is_joint && !plant.is_new("joint of runs", &pair[0].id, &pair[1].id) {
@@ -349,13 +380,13 @@ fn add_geometry(edge: &mut Fields, from: &Stop, to: &Stop, path: Vec<Point>) {
 
 /// Which centre line belongs to which edge: in order where there are as many, and else to the edge that it lies nearest.
 /// Each line is turned to run with its edge.
-fn share_out(lines: Vec<Vec<Point>>, stops: &[Stop]) -> Vec<Vec<Point>> {
-    let edges = stops.len().saturating_sub(1);
+fn share_out(lines: Vec<Vec<Point>>, pairs: &[[Stop; 2]]) -> Vec<Vec<Point>> {
+    let edges = pairs.len();
     let in_order = lines.len() == edges;
     let is_small = lines.len().saturating_mul(edges) <= MAX_PAIRS;
     let mut paths = vec![Vec::new(); edges];
     for (index, mut line) in lines.into_iter().enumerate() {
-        let cost = |line: &[Point], edge: usize| distance(line, &stops[edge], &stops[edge + 1]);
+        let cost = |line: &[Point], edge: usize| distance(line, &pairs[edge][0], &pairs[edge][1]);
         let reversed: Vec<Point> = line.iter().rev().cloned().collect();
         let near = if is_small { 0..edges } else { 0..0 };
         let nearest = near.min_by(|a, b| {

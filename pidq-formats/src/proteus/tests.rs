@@ -75,6 +75,21 @@ fn an_end_of_a_run_may_be_one_of_its_own_items_wherever_it_stands() {
 }
 
 #[test]
+fn a_run_may_have_a_connection_for_each_of_its_pipes() {
+    let items = "<PipingComponent ID='A'/><PipingComponent ID='B'/>";
+    let connect = |from: &str, to: &str| format!("<Connection FromID='{from}' ToID='{to}'/>");
+    let all = [connect("X", "A"), connect("A", "B"), connect("B", "Y")].concat();
+    check_run(&format!("{items}{all}"), &["X > A", "A > B", "B > Y"]);
+    let some = [connect("X", "A"), connect("A", "Y")].concat();
+    check_run(&format!("{items}{some}"), &["X > B", "B > A", "A > Y"]);
+    assert!(codes(&segment(&format!("{items}{some}"))).contains("I008"));
+    check_run(
+        "<PipingNetworkSegment ID='R'/><PipingComponent ID='A'/><Connection FromID='X' ToID='Y'/>",
+        &["X > A", "A > Y"],
+    );
+}
+
+#[test]
 fn a_run_goes_on_behind_the_item_at_which_it_is_joined() {
     let port = |number: u8| format!("<Node ID='n{number}' Type='process'/>");
     let item = |id: &str, ports: u8, x: &str| {
