@@ -255,7 +255,7 @@ impl Copies {
         let kept = self.kept.get(&key);
         let size = kept.as_ref().map_or_else(|| wanted.guess(packing), |bytes| bytes.len());
         let room = match packing {
-            Packing::None => self.memory.hold_of_plenty(wanted.who, size),
+            Packing::None => self.memory.hold_in_plenty(size),
             _ => self.memory.hold_soon(wanted.who, size).await,
         };
         let room = room.ok_or(Error::NoRoom)?;

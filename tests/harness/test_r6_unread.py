@@ -87,10 +87,10 @@ def test_results_that_are_in_the_document():
 
 def test_many_graphs():
     """Graphs that somebody leaves lying, each another one: most are unpacked no faster than they are read."""
-    pool, count = 192, 6
+    pool, count = 104, 6
     with Service(PIDQ_QUERY_POOL=f"{pool}MiB", PIDQ_RESULT_CACHE="0") as service:
         session, robot = service.session(), service.session(service.token("robot"))
-        texts = [json.dumps(drawing(40_000, f"{number}")).encode() for number in range(count)]
+        texts = [json.dumps(drawing(60_000, f"{number}")).encode() for number in range(count)]
         for number, text in enumerate(texts):
             assert session.put(f"{service.url}/graph/g{number}", data=text, headers={"Content-Type": "application/json"}).status_code == 201
         # What was needed to take the graphs in is gone.
@@ -102,7 +102,7 @@ def test_many_graphs():
             seen = [status(line) for line in all_lines]
             growth = service.rss()[0] - before
             same = all(comes(service, who, number, text) for who in (session, robot) for number, text in enumerate(texts))
-        most = pool // 8 + 4 << 20
+        most = pool // 4 + pool // 8 << 20
         figures = {"asked_mib": sum(map(len, texts)) >> 20, "growth_mib": growth >> 20, "sent": seen.count(200)}
         goal("R6-graphs", figures, f"growth:{most >> 20}", set(seen) == {200} and growth <= most and same)
 

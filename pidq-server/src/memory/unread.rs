@@ -22,13 +22,22 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub(super) struct Unread {
     all: usize,
     of: HashMap<Arc<str>, usize>,
+    plenty: usize,
+}
+
+/// Who holds memory.
+#[derive(Debug)]
+enum Holder {
+    Somebody(Arc<str>),
+    /// Nobody: there is enough for now.
+    Plenty,
 }
 
 /// Memory that a result holds until this is dropped.
 #[derive(Debug)]
 pub(crate) struct Held {
     bytes: usize,
-    who: Arc<str>,
+    who: Holder,
     memory: Arc<Memory>,
 }
 
@@ -52,18 +61,18 @@ impl Memory {
 
     /// Memory for so many bytes of a result, counted until it is dropped. None: there is no room for it now.
     pub(crate) fn hold(self: &Arc<Memory>, who: &Arc<str>, bytes: usize) -> Option<Held> {
-        self.hold_part(who, bytes, 1)
+        self.hold_as(Holder::Somebody(who.clone()), bytes)
     }
 
-    /// As [`Memory::hold`], but only while less than half of what may be held is.
-    pub(crate) fn hold_of_plenty(self: &Arc<Memory>, who: &Arc<str>, bytes: usize) -> Option<Held> {
-        self.hold_part(who, bytes, 2)
+    /// Memory for what could be had with less, only slower: nobody's in particular, a quarter of all.
+    pub(crate) fn hold_in_plenty(self: &Arc<Memory>, bytes: usize) -> Option<Held> {
+        self.hold_as(Holder::Plenty, bytes)
     }
 
-    fn hold_part(self: &Arc<Memory>, who: &Arc<str>, bytes: usize, part: usize) -> Option<Held> {
+    fn hold_as(self: &Arc<Memory>, who: Holder, bytes: usize) -> Option<Held> {
         let bytes = counted(bytes);
-        let has_room = bytes == 0 || self.count(who, bytes, part);
-        has_room.then(|| Held { bytes, who: who.clone(), memory: self.clone() })
+        let has_room = bytes == 0 || self.count(&who, bytes);
+        has_room.then(|| Held { bytes, who, memory: self.clone() })
     }
 
     /// As [`Memory::hold`], but waits for the readers of other results, as long as honest ones may take.
@@ -81,36 +90,55 @@ impl Memory {
         tokio::time::timeout(PATIENCE, wait).await.ok()
     }
 
-    /// Half of the memory is for results, an eighth for those of one, or one of so many parts of that. The first always has
-    /// room, however long it is.
-    fn count(&self, who: &Arc<str>, bytes: usize, part: usize) -> bool {
+    /// Half of the memory is for results, an eighth for those of one. The first always has room, however long it is.
+    fn count(&self, who: &Holder, bytes: usize) -> bool {
         let mut unread = held(&self.unread);
-        let mine = unread.of.get(who).copied().unwrap_or(0);
-        let fits = |taken: usize, limit: usize| taken == 0 || taken + bytes <= limit / part;
-        let has_room = fits(unread.all, self.total / 2) && fits(mine, self.total / 8);
+        let fits = |taken: usize, limit: usize| taken == 0 || taken + bytes <= limit;
+        let has_room = match who {
+            Holder::Somebody(_) => {
+                let mine = *unread.of(who);
+                fits(unread.all, self.total / 2) && fits(mine, self.total / 8)
+            }
+            Holder::Plenty => fits(unread.plenty, self.total / 4),
+        };
         if has_room {
             self.take_for(&mut unread, who, bytes);
         }
         has_room
     }
 
-    fn take_for(&self, unread: &mut Unread, who: &Arc<str>, bytes: usize) {
-        unread.all += bytes;
-        *unread.of.entry(who.clone()).or_default() += bytes;
+    fn take_for(&self, unread: &mut Unread, who: &Holder, bytes: usize) {
+        *unread.of(who) += bytes;
+        if let Holder::Somebody(_) = who {
+            unread.all += bytes;
+        }
         held(&self.free).bytes -= bytes as isize;
     }
 
-    fn give_back(&self, who: &Arc<str>, bytes: usize) {
+    fn give_back(&self, who: &Holder, bytes: usize) {
         let mut unread = held(&self.unread);
-        unread.all -= bytes;
-        let mine = unread.of.get(who).map_or(0, |mine| mine - bytes);
-        match mine {
-            0 => drop(unread.of.remove(who)),
-            mine => drop(unread.of.insert(who.clone(), mine)),
+        let left = unread.of(who);
+        *left -= bytes;
+        let is_last = *left == 0;
+        if let Holder::Somebody(who) = who {
+            unread.all -= bytes;
+            if is_last {
+                unread.of.remove(who);
+            }
         }
         drop(unread);
         self.give(bytes);
         self.given_back.notify_waiters();
+    }
+}
+
+impl Unread {
+    /// What somebody holds.
+    fn of(&mut self, who: &Holder) -> &mut usize {
+        match who {
+            Holder::Somebody(who) => self.of.entry(who.clone()).or_default(),
+            Holder::Plenty => &mut self.plenty,
+        }
     }
 }
 
@@ -193,13 +221,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_held_of_plenty_leaves_room_for_the_rest() {
+    fn plenty_ends_and_leaves_room_for_the_rest() {
         let (memory, who): (_, Arc<str>) = (memory(), "ann".into());
-        let some = memory.hold_of_plenty(&who, MIB).expect("the first has room");
-        assert!(memory.hold_of_plenty(&who, MIB / 2).is_none());
-        assert!(memory.hold(&who, MIB / 2).is_some());
+        let some = memory.hold_in_plenty(3 * MIB).expect("the first has room");
+        assert!(memory.hold_in_plenty(2 * MIB).is_none());
+        assert!(memory.hold(&who, 2 * MIB).is_some(), "it is nobody's");
         drop(some);
-        assert!(memory.hold_of_plenty(&who, MIB / 2).is_some());
+        assert!(memory.hold_in_plenty(2 * MIB).is_some());
     }
 
     #[tokio::test]
