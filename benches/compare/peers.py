@@ -131,24 +131,22 @@ class DuckDb:
 
 
 FLOW = {"piping", "recycle", "off_page"}
-BEGIN = "CentrifugalPump"
 AROUND, HOPS, ROUTES = 1000, 3, 20
 
 
-def flow(drawing):
-    """How many nodes there are, the arcs between them by number, and where walks begin."""
+def network(drawing, kinds=None):
+    """How many nodes there are, and the arcs between them by number: of all edges, or of some kinds."""
     nodes = drawing["pid_graph"]["nodes"]
     places = {node["id"]: place for place, node in enumerate(nodes)}
     arcs = []
     for edge in drawing["pid_graph"]["edges"]:
-        if edge["edge_type"] in FLOW:
+        if kinds is None or edge["edge_type"] in kinds:
             ends = places[edge["source"]], places[edge["target"]]
             if edge["direction"] != "backward":
                 arcs.append(ends)
             if edge["direction"] != "forward":
                 arcs.append(ends[::-1])
-    begin = next(place for place, node in enumerate(nodes) if node["class"] == BEGIN)
-    return len(nodes), arcs, begin
+    return len(nodes), arcs
 
 
 class NetworkX:
@@ -156,20 +154,23 @@ class NetworkX:
         import networkx
 
         self.nx = networkx
-        count, arcs, self.begin = flow(drawing)
-        self.directed = networkx.DiGraph()
-        self.directed.add_nodes_from(range(count))
-        self.directed.add_edges_from(arcs)
+        self.directed, self.flow = self.graph(*network(drawing)), self.graph(*network(drawing, FLOW))
         self.undirected = self.directed.to_undirected()
 
-    def route(self, node):
+    def graph(self, count, arcs):
+        graph = self.nx.DiGraph()
+        graph.add_nodes_from(range(count))
+        graph.add_edges_from(arcs)
+        return graph
+
+    def route(self, node, end):
         try:
-            return self.nx.shortest_path_length(self.undirected, node, self.begin)
+            return self.nx.shortest_path_length(self.undirected, node, end)
         except self.nx.NetworkXNoPath:
             return -1
 
     def work(self, request):
-        nx, directed, undirected = self.nx, self.directed, self.undirected
+        nx, directed, undirected, begin = self.nx, self.directed, self.undirected, request["begin"]
         around = range(min(AROUND, len(directed)))
 
         def hops(node):
@@ -177,11 +178,11 @@ class NetworkX:
 
         return {
             "3 hops ×1000": lambda: [sum(hops(node) for node in around)],
-            "reach": lambda: [len(nx.descendants(directed, self.begin))],
-            "BFS": lambda: [len(nx.descendants(undirected, self.begin))],
-            "weak parts": lambda: [nx.number_weakly_connected_components(directed)],
-            "strong parts": lambda: [nx.number_strongly_connected_components(directed)],
-            "routes ×20": lambda: [self.route(node) for node in range(min(ROUTES, len(directed)))],
+            "reach": lambda: [len(nx.descendants(directed, begin))],
+            "BFS": lambda: [len(nx.descendants(undirected, begin))],
+            "weak parts": lambda: [nx.number_weakly_connected_components(self.flow)],
+            "strong parts": lambda: [nx.number_strongly_connected_components(self.flow)],
+            "routes ×20": lambda: [self.route(node, begin) for node in range(min(ROUTES, len(directed)))],
         }[request["task"]]
 
 
@@ -190,20 +191,23 @@ class RustworkX:
         import rustworkx
 
         self.rx = rustworkx
-        count, arcs, self.begin = flow(drawing)
-        self.directed = rustworkx.PyDiGraph()
-        self.directed.add_nodes_from(range(count))
-        self.directed.add_edges_from_no_data(arcs)
+        self.directed, self.flow = self.graph(*network(drawing)), self.graph(*network(drawing, FLOW))
         self.undirected = self.directed.to_undirected()
 
-    def route(self, node):
-        if node == self.begin:
+    def graph(self, count, arcs):
+        graph = self.rx.PyDiGraph()
+        graph.add_nodes_from(range(count))
+        graph.add_edges_from_no_data(arcs)
+        return graph
+
+    def route(self, node, end):
+        if node == end:
             return 0
-        found = self.rx.graph_dijkstra_shortest_path_lengths(self.undirected, node, lambda _: 1.0, goal=self.begin)
-        return int(found[self.begin]) if self.begin in found else -1
+        found = self.rx.graph_dijkstra_shortest_path_lengths(self.undirected, node, lambda _: 1.0, goal=end)
+        return int(found[end]) if end in found else -1
 
     def work(self, request):
-        rx, directed, undirected = self.rx, self.directed, self.undirected
+        rx, directed, undirected, begin = self.rx, self.directed, self.undirected, request["begin"]
         around = range(min(AROUND, directed.num_nodes()))
 
         def hops(node):
@@ -219,11 +223,11 @@ class RustworkX:
 
         return {
             "3 hops ×1000": lambda: [sum(hops(node) for node in around)],
-            "reach": lambda: [len(rx.descendants(directed, self.begin))],
-            "BFS": lambda: [len(rx.node_connected_component(undirected, self.begin)) - 1],
-            "weak parts": lambda: [rx.number_weakly_connected_components(directed)],
-            "strong parts": lambda: [rx.number_strongly_connected_components(directed)],
-            "routes ×20": lambda: [self.route(node) for node in range(min(ROUTES, directed.num_nodes()))],
+            "reach": lambda: [len(rx.descendants(directed, begin))],
+            "BFS": lambda: [len(rx.node_connected_component(undirected, begin)) - 1],
+            "weak parts": lambda: [rx.number_weakly_connected_components(self.flow)],
+            "strong parts": lambda: [rx.number_strongly_connected_components(self.flow)],
+            "routes ×20": lambda: [self.route(node, begin) for node in range(min(ROUTES, directed.num_nodes()))],
         }[request["task"]]
 
 

@@ -113,8 +113,8 @@ impl Remote {
         Box::new(Self { worker, answer: Some(request("answer")), run: request("run") })
     }
 
-    pub fn walk(worker: Rc<RefCell<Worker>>, name: &str) -> Box<dyn Contestant> {
-        let request = |act: &str| json!({"do": act, "task": name});
+    pub fn walk(worker: Rc<RefCell<Worker>>, name: &str, begin: u32) -> Box<dyn Contestant> {
+        let request = |act: &str| json!({"do": act, "task": name, "begin": begin});
         Box::new(Self { worker, answer: Some(request("answer")), run: request("run") })
     }
 

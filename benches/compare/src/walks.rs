@@ -2,6 +2,7 @@
 //!
 //! Everyone has the network ready, and answers with numbers: what a walk finds is counted, not written. Whoever finds
 //! parts lists their nodes, as `components()` does, and counts the lists; only petgraph counts weak parts without them.
+//! Walks and routes follow edges of all kinds, parts are those of the flow.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -21,8 +22,8 @@ use crate::processes::{Remote, Worker};
 use crate::queries::Drawing;
 use crate::table::{Event, Findings};
 
-/// Where walks begin, and where routes end: the first node of this class.
-const BEGIN: &str = "CentrifugalPump";
+/// Where walks begin, and where routes end: the node of this class that most others are reached from.
+const BEGIN: &str = "Tank";
 /// Nodes around which hops are counted, and how many hops.
 const AROUND: usize = 1_000;
 const HOPS: u32 = 3;
@@ -44,59 +45,60 @@ struct Walk {
 const WALKS: [Walk; 6] = [
     Walk {
         name: "3 hops ×1000",
-        query: "nodes() | limit(1000) | map(expand(3) | size()) | sum()",
+        query: "nodes() | limit(1000) | map(expand(3, {edges: true}) | size()) | sum()",
         limit: |network| {
-            let Network { both, space, .. } = network;
+            let Network { all: Net { both, .. }, space, .. } = network;
             vec![(0..AROUND.min(both.len()) as u32).map(|node| space.walk(both, node, HOPS) as i64).sum()]
         },
         petgraph: |network| {
-            let count = network.undirected.node_count().min(AROUND);
-            vec![(0..count).map(|node| hops(&network.undirected, NodeIndex::new(node))).sum()]
+            let graph = &network.all.undirected;
+            vec![(0..graph.node_count().min(AROUND)).map(|node| hops(graph, NodeIndex::new(node))).sum()]
         },
     },
     Walk {
         name: "reach",
-        query: r#"downstream("@", {pass: "any"}) | size()"#,
-        limit: |network| vec![network.space.walk(&network.out, network.begin, u32::MAX) as i64 - 1],
+        query: r#"downstream("@", {edges: true, pass: "any"}) | size()"#,
+        limit: |network| vec![network.space.walk(&network.all.out, network.begin, u32::MAX) as i64 - 1],
         petgraph: |network| {
-            let mut walk = Bfs::new(&network.directed, NodeIndex::new(network.begin as usize));
-            vec![std::iter::from_fn(|| walk.next(&network.directed)).count() as i64 - 1]
+            let mut walk = Bfs::new(&network.all.directed, NodeIndex::new(network.begin as usize));
+            vec![std::iter::from_fn(|| walk.next(&network.all.directed)).count() as i64 - 1]
         },
     },
     Walk {
         name: "BFS",
-        query: r#"connected("@", {pass: "any"}) | size()"#,
-        limit: |network| vec![network.space.walk(&network.both, network.begin, u32::MAX) as i64 - 1],
+        query: r#"connected("@", {edges: true, pass: "any"}) | size()"#,
+        limit: |network| vec![network.space.walk(&network.all.both, network.begin, u32::MAX) as i64 - 1],
         petgraph: |network| {
-            let mut walk = Bfs::new(&network.undirected, NodeIndex::new(network.begin as usize));
-            vec![std::iter::from_fn(|| walk.next(&network.undirected)).count() as i64 - 1]
+            let mut walk = Bfs::new(&network.all.undirected, NodeIndex::new(network.begin as usize));
+            vec![std::iter::from_fn(|| walk.next(&network.all.undirected)).count() as i64 - 1]
         },
     },
     Walk {
         name: "weak parts",
         query: "components() | size()",
-        limit: |network| vec![network.weak_parts().list()],
-        petgraph: |network| vec![connected_components(&network.undirected) as i64],
+        limit: |network| vec![network.flow.weak_parts().list()],
+        petgraph: |network| vec![connected_components(&network.flow.undirected) as i64],
     },
     Walk {
         name: "strong parts",
         query: "components({strong: true}) | size()",
-        limit: |network| vec![strong_parts(&network.out).list()],
-        petgraph: |network| vec![tarjan_scc(&network.directed).len() as i64],
+        limit: |network| vec![strong_parts(&network.flow.out).list()],
+        petgraph: |network| vec![tarjan_scc(&network.flow.directed).len() as i64],
     },
     Walk {
         name: "routes ×20",
-        query: r#"nodes() | limit(20) | map(shortestPath("@", {dir: "both"}) | coalesce(.length, -1))"#,
+        query: r#"nodes() | limit(20) | map(shortestPath("@", {edges: true, dir: "both"}) | coalesce(.length, -1))"#,
         limit: |network| {
-            let Network { both, space, other, begin, .. } = network;
+            let Network { all: Net { both, .. }, space, other, begin, .. } = network;
             let ends = 0..ROUTES.min(both.len()) as u32;
             ends.map(|from| route(both, [space, other], from, *begin)).collect()
         },
         petgraph: |network| {
-            let ends = 0..network.undirected.node_count().min(ROUTES);
+            let graph = &network.all.undirected;
+            let ends = 0..graph.node_count().min(ROUTES);
             let to = NodeIndex::new(network.begin as usize);
             let length = |from| {
-                let found = astar(&network.undirected, NodeIndex::new(from), |node| node == to, |_| 1_i64, |_| 0);
+                let found = astar(graph, NodeIndex::new(from), |node| node == to, |_| 1_i64, |_| 0);
                 found.map_or(-1, |(cost, _)| cost)
             };
             ends.map(length).collect()
@@ -126,7 +128,8 @@ pub fn walks(drawing: &Drawing, options: &Options) -> Result<Findings> {
             by_hand("limit", walk.limit),
             by_hand("petgraph", walk.petgraph),
         ];
-        contestants.extend(workers.iter().map(|worker| Remote::walk(Rc::clone(worker), walk.name)));
+        let begin = network.borrow().begin;
+        contestants.extend(workers.iter().map(|worker| Remote::walk(Rc::clone(worker), walk.name, begin)));
         let scores = contest(contestants, options.rounds, options.sample);
         findings.events.push(Event { group: "walks", nodes: drawing.nodes, task: walk.name.to_string(), scores });
     }
@@ -180,18 +183,24 @@ impl Contestant for ByHand {
     }
 }
 
-/// The flow of a drawing, in the form that each likes best.
+/// A drawing as networks, and where walks through it begin.
 struct Network {
-    out: Table,
-    both: Table,
-    arcs: Vec<[u32; 2]>,
-    directed: DiGraph<(), ()>,
-    undirected: UnGraph<(), ()>,
+    all: Net,
+    flow: Net,
     begin: u32,
     /// The id of the node where walks begin.
     name: String,
     space: Space,
     other: Space,
+}
+
+/// A network in the form that each likes best.
+struct Net {
+    out: Table,
+    both: Table,
+    arcs: Vec<[u32; 2]>,
+    directed: DiGraph<(), ()>,
+    undirected: UnGraph<(), ()>,
 }
 
 #[derive(serde::Deserialize)]
@@ -226,29 +235,45 @@ impl Network {
     fn new(text: &[u8]) -> Result<Self> {
         let Lists { nodes, edges } = serde_json::from_slice::<Document<'_>>(text)?.pid_graph;
         let places: HashMap<&str, u32> = nodes.iter().map(|node| node.id).zip(0..).collect();
-        let mut arcs = Vec::new();
-        for edge in edges.iter().filter(|edge| FLOW.contains(&edge.edge_type)) {
-            let ends = [places[edge.source], places[edge.target]];
-            if edge.direction != "backward" {
-                arcs.push(ends);
-            }
-            if edge.direction != "forward" {
-                arcs.push([ends[1], ends[0]]);
-            }
-        }
+        let net = |follows: fn(&Edge<'_>) -> bool| {
+            Net::new(
+                nodes.len(),
+                edges.iter().filter(|edge| follows(edge)).flat_map(|edge| edge.arcs(&places)).collect(),
+            )
+        };
+        let (all, flow) = (net(|_| true), net(|edge| FLOW.contains(&edge.edge_type)));
+        let [mut space, other] = [0, 1].map(|_| Space::new(nodes.len()));
+        let begins = (0..).zip(&nodes).filter(|(_, node)| node.class == BEGIN).map(|(place, _)| place);
+        let begin =
+            begins.max_by_key(|place| space.walk(&all.out, *place, u32::MAX)).ok_or("no tank in the drawing")?;
+        let name = nodes[begin as usize].id.to_string();
+        Ok(Self { all, flow, begin, name, space, other })
+    }
+}
+
+impl Edge<'_> {
+    /// Both ways where nobody says which.
+    fn arcs(&self, places: &HashMap<&str, u32>) -> impl Iterator<Item = [u32; 2]> + use<> {
+        let ends = [places[self.source], places[self.target]];
+        let (along, against) = (self.direction != "backward", self.direction != "forward");
+        [along.then_some(ends), against.then_some([ends[1], ends[0]])].into_iter().flatten()
+    }
+}
+
+impl Net {
+    fn new(nodes: usize, arcs: Vec<[u32; 2]>) -> Self {
         let pairs = || arcs.iter().map(|[from, to]| (*from, *to));
         let mut directed = DiGraph::from_edges(pairs());
         let mut undirected = UnGraph::from_edges(pairs());
-        while directed.node_count() < nodes.len() {
+        while directed.node_count() < nodes {
             directed.add_node(());
+        }
+        while undirected.node_count() < nodes {
             undirected.add_node(());
         }
-        let begin = nodes.iter().position(|node| node.class == BEGIN).ok_or("no pump in the drawing")? as u32;
         let twice: Vec<[u32; 2]> = arcs.iter().flat_map(|[from, to]| [[*from, *to], [*to, *from]]).collect();
-        let (out, both) = (Table::new(nodes.len(), &arcs), Table::new(nodes.len(), &twice));
-        let [space, other] = [0, 1].map(|_| Space::new(nodes.len()));
-        let name = nodes[begin as usize].id.to_string();
-        Ok(Self { out, both, arcs, directed, undirected, begin, name, space, other })
+        let (out, both) = (Table::new(nodes, &arcs), Table::new(nodes, &twice));
+        Self { out, both, arcs, directed, undirected }
     }
 
     fn weak_parts(&self) -> Parts {

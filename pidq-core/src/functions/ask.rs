@@ -5,7 +5,7 @@ use hashbrown::HashMap;
 use super::array::{collect, select};
 use crate::error::{Code, Error, Result};
 use crate::eval::Cx;
-use crate::eval::plan::{Fields, Plan};
+use crate::eval::plan::{Constant, Fields, Plan};
 use crate::graph::adjacency::{EdgeId, NONE, NodeId};
 use crate::graph::plant::Plant;
 use crate::graph::topology::{Dir, Over};
@@ -155,12 +155,18 @@ impl<'a> Ask<'a> {
 
     /// Whether a walk has to ask the options `edges`, `avoid` or `until`.
     pub fn asks(&self) -> bool {
-        ["edges", "avoid", "until"].iter().any(|name| self.option(name).is_some())
+        self.which_edges().is_some() || ["avoid", "until"].iter().any(|name| self.option(name).is_some())
+    }
+
+    /// The option `edges`, where it does not take all.
+    fn which_edges(&self) -> Option<&'a Plan> {
+        self.option("edges").filter(|plan| !matches!(plan, Plan::Constant(Constant::Bool(true))))
     }
 
     /// A guide that asks the options `edges`, `avoid` and `until`.
     pub fn guide<'c>(&'c self, cx: &'c mut Cx<'a>) -> Asker<'c, 'a> {
-        let [edges, avoid, until] = ["edges", "avoid", "until"].map(|name| self.option(name));
+        let [avoid, until] = ["avoid", "until"].map(|name| self.option(name));
+        let edges = self.which_edges();
         Asker { cx, plant: &self.plant, edges, avoid, until, held: 0, owed: 0 }
     }
 }

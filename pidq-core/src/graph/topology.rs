@@ -100,6 +100,8 @@ pub(crate) struct Topology {
     pub dangling: Vec<EdgeId>,
     /// Whether there are edges that flow both ways or nobody knows which.
     pub has_undirected: bool,
+    /// By node: whether it has such an edge.
+    beside_undirected: OnceLock<Vec<bool>>,
     /// The key names of edge ends that were met, in the order of the config.
     pub endpoints_met: Vec<usize>,
     /// Entries of the document's own config that could not be taken.
@@ -133,6 +135,7 @@ impl Topology {
             tables: Default::default(),
             dangling: Vec::new(),
             has_undirected: false,
+            beside_undirected: OnceLock::new(),
             endpoints_met: Vec::new(),
             problems: Vec::new(),
         }
@@ -215,6 +218,16 @@ impl Topology {
     /// Whether an edge is followed in a direction that the drawing does not say.
     pub fn is_assumed(&self, edge: EdgeId) -> bool {
         self.links.get(edge as usize).is_some_and(|link| link.has(Link::UNDIRECTED))
+    }
+
+    /// By node: whether such an edge is at it. Made at its first use.
+    pub fn beside_assumed(&self) -> &[bool] {
+        self.beside_undirected.get_or_init(|| {
+            let mut marks = vec![false; self.node_count()];
+            let ends = self.edges_of(Link::UNDIRECTED).flat_map(|edge| self.ends[edge as usize]);
+            ends.for_each(|end| marks[end as usize] = true);
+            marks
+        })
     }
 
     /// Groups and their members: pairs of both, in the order of the edges.

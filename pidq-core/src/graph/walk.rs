@@ -234,7 +234,8 @@ pub(crate) fn plain_walk(
     nodes.clear();
     nodes.extend(starts.iter().copied().filter(|start| space.enter(*start)));
     let (first, ends) = (nodes.len(), rules.pass == Pass::None);
-    let (assumes, mut assumed) = (rules.assumes(topology), Vec::new());
+    let beside_assumed = rules.assumes(topology).then(|| topology.beside_assumed());
+    let mut assumed = Vec::new();
     let (mut at, mut depth, mut level_end) = (0, 0, first);
     while at < nodes.len() && depth < rules.depth {
         let node = nodes[at];
@@ -243,7 +244,7 @@ pub(crate) fn plain_walk(
         if at < first || !ends || !topology.is_equipment(node) {
             let before = nodes.len();
             nodes.extend(neighbours.iter().copied().filter(|next| space.enter(*next)));
-            if assumes && nodes.len() > before {
+            if nodes.len() > before && beside_assumed.is_some_and(|marks| marks[node as usize]) {
                 assumed.extend(assumed_ways(topology, table, node, &nodes[before..]));
             }
         }
