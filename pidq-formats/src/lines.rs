@@ -81,6 +81,7 @@ pub fn read_node_link(bytes: &[u8]) -> Result<Imported> {
     let graph = Graph::from_json(text.into_owned().into_bytes())
         .map_err(|error| Error::new(Code::NotJson, error.message().to_owned()))?;
     let root = graph.root();
+    refuse_adjacency(root)?;
     let model = Model::of(root)?;
     let is_directed = !matches!(root.as_object().and_then(|root| root.get("directed")), Some(Value::Bool(false)));
     let nodes = model.nodes.iter().map(|node| raw(node.fields)).collect();
@@ -95,6 +96,16 @@ pub fn read_node_link(bytes: &[u8]) -> Result<Imported> {
     }
     draft.metadata = model.metadata.map(raw).unwrap_or_default();
     Ok(draft.finish())
+}
+
+/// The other form that NetworkX writes has its edges by nodes, and would be a graph without any.
+fn refuse_adjacency(root: Value<'_>) -> Result<()> {
+    let has = |name: &str| root.as_object().is_some_and(|root| root.get(name).is_some());
+    if !has("adjacency") || has("edges") || has("links") {
+        return Ok(());
+    }
+    let message = "this is adjacency JSON: write node-link JSON, `networkx.node_link_data(graph, edges=\"edges\")`";
+    Err(Error::new(Code::NotGraph, message))
 }
 
 fn raw(object: Object<'_>) -> Fields {

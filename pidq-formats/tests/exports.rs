@@ -117,6 +117,14 @@ fn node_link_of_both_ages_and_without_direction_is_read() {
 }
 
 #[test]
+fn adjacency_json_is_refused_and_says_what_to_write_instead() {
+    let text = br#"{"directed": true, "nodes": [{"id": "a"}], "adjacency": [[{"id": "a"}]]}"#;
+    let error = Format::find("node-link").and_then(|format| format.import(&[text])).expect_err("it has no edges");
+    assert_eq!(error.code(), Code::NotGraph);
+    assert!(error.to_string().contains("node_link_data"), "{error}");
+}
+
+#[test]
 fn edges_of_an_undirected_graph_run_both_ways_unless_they_say_otherwise() {
     let xml = br#"<graphml><graph edgedefault="undirected"><node id="a"/><node id="b"/><edge source="a" target="b"/>
         <edge source="b" target="a" directed="true"/></graph></graphml>"#;
