@@ -315,7 +315,10 @@ impl<'a> Cx<'a> {
         values: &mut [Value<'a>],
     ) -> Result<()> {
         let (Ready::Strict(body), [(place, source)]) = (prepared.body, &mut *prepared.sources) else {
-            return self.run_rows(prepared, view, first, values);
+            for (at, value) in (first..).zip(values) {
+                *value = self.run_prepared(prepared, view.row(at), Value::Undefined)?;
+            }
+            return Ok(());
         };
         match source {
             Source::Call(call) => self.run_block(call, view, first, values)?,
@@ -333,19 +336,6 @@ impl<'a> Cx<'a> {
             }
         }
         prepared.fuel += self.used - before;
-        Ok(())
-    }
-
-    fn run_rows(
-        &mut self,
-        prepared: &mut Prepared<'a>,
-        view: View<'a>,
-        first: usize,
-        values: &mut [Value<'a>],
-    ) -> Result<()> {
-        for (at, value) in (first..).zip(values) {
-            *value = self.run_prepared(prepared, view.row(at), Value::Undefined)?;
-        }
         Ok(())
     }
 
