@@ -180,19 +180,27 @@ impl Made {
     async fn respond(self, server: &Server, asker: &Asker<'_>, keep: Option<&ResultKey>) -> Result<Response, Problem> {
         let Made { recipe, headers, .. } = self;
         if let Some(key) = keep {
-            // Once an answer: a thread that serves connections copies no megabytes.
-            let whole = match recipe.len() {
-                ..=LARGE => recipe.whole(),
-                _ => aside(move || Ok(recipe.whole())).await.map_err(problem)?,
-            };
-            let body = server.results.put(key, whole, headers.clone());
+            let body = server.results.put(key, whole(recipe).await?.into(), headers.clone());
             return Ok(headers.on(Response::ok("application/json", body)));
         }
         if recipe.len() <= PIECE {
             return Ok(headers.on(Response::ok("application/json", recipe.whole())));
         }
+        // A recipe keeps its graph until the last reader has the answer.
+        if server.graphs.are_crowded() {
+            let body = server.memory.keep(&asker.key, whole(recipe).await?).ok_or_else(no_room)?;
+            return Ok(headers.on(Response::ok("application/json", body)));
+        }
         let room = server.memory.hold(&asker.key, recipe.size()).ok_or_else(no_room)?;
         Ok(headers.on(Response::filled("application/json", recipe.served(&server.buffers, room))))
+    }
+}
+
+/// All of an answer. A thread that serves connections copies no megabytes.
+async fn whole(recipe: Recipe) -> Result<Vec<u8>, Problem> {
+    match recipe.len() {
+        ..=LARGE => Ok(recipe.whole()),
+        _ => aside(move || Ok(recipe.whole())).await.map_err(problem),
     }
 }
 

@@ -52,13 +52,14 @@ impl GraphKey {
 #[derive(Debug)]
 pub struct Graphs {
     cache: Cache<GraphKey, Graph, Error>,
+    bytes: usize,
     loading: Semaphore,
 }
 
 impl Graphs {
     /// Keeps graphs of so many bytes together.
     pub fn new(bytes: usize) -> Graphs {
-        Graphs { cache: Cache::new(bytes, usize::MAX), loading: Semaphore::new(LOADERS) }
+        Graphs { cache: Cache::new(bytes, usize::MAX), bytes, loading: Semaphore::new(LOADERS) }
     }
 
     /// The graph, if it was read before. Quick.
@@ -78,6 +79,12 @@ impl Graphs {
     /// What is kept.
     pub fn held(&self) -> Held {
         self.cache.held()
+    }
+
+    /// Whether answers that are written from their graphs keep so many of them beside those that are kept anyway that
+    /// there should be no more.
+    pub fn are_crowded(&self) -> bool {
+        self.cache.lingering() > self.bytes / 4
     }
 }
 
@@ -245,29 +252,33 @@ impl Copies {
 
     async fn find(&self, wanted: Wanted<'_>, packing: Packing) -> Result<Copy> {
         let key = wanted.key(packing);
-        if let Some(bytes) = self.on_its_way(&key) {
+        if let Some(bytes) = self.here(&key, wanted).await? {
             return Ok(Copy::Here(bytes));
         }
         let turn = self.turn(&key).lock_owned().await;
-        if let Some(bytes) = self.on_its_way(&key) {
-            return Ok(Copy::Here(bytes));
+        match self.here(&key, wanted).await? {
+            Some(bytes) => Ok(Copy::Here(bytes)),
+            None => Ok(Copy::Yours(turn, self.room(wanted, packing, wanted.guess(packing)).await?)),
         }
-        let kept = self.kept.get(&key);
-        let size = kept.as_ref().map_or_else(|| wanted.guess(packing), |bytes| bytes.len());
-        let room = match packing {
-            Packing::None => self.memory.hold_in_plenty(size),
-            _ => self.memory.hold_soon(wanted.who, size).await,
-        };
-        let room = room.ok_or(Error::NoRoom)?;
-        Ok(match kept {
-            Some(bytes) => Copy::Here(self.send(key, bytes, room)),
-            None => Copy::Yours(turn, room),
-        })
     }
 
-    fn on_its_way(&self, key: &CopyKey) -> Option<Bytes> {
+    /// Bytes that somebody reads, or that are kept.
+    async fn here(&self, key: &CopyKey, wanted: Wanted<'_>) -> Result<Option<Bytes>> {
         let sent = held(&self.sent).get(key).and_then(Weak::upgrade);
-        sent.map(|sent| Bytes::from_owner(Shared(sent)))
+        if let Some(sent) = sent {
+            return Ok(Some(Bytes::from_owner(Shared(sent))));
+        }
+        let Some(bytes) = self.kept.get(key) else { return Ok(None) };
+        let room = self.room(wanted, key.1, bytes.len()).await?;
+        Ok(Some(self.send(key.clone(), bytes, room)))
+    }
+
+    async fn room(&self, wanted: Wanted<'_>, packing: Packing, bytes: usize) -> Result<memory::Held> {
+        let room = match packing {
+            Packing::None => self.memory.hold_in_plenty(bytes),
+            _ => self.memory.hold_soon(wanted.who, bytes).await,
+        };
+        room.ok_or(Error::NoRoom)
     }
 
     fn turn(&self, key: &CopyKey) -> Arc<tokio::sync::Mutex<()>> {

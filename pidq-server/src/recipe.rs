@@ -64,11 +64,11 @@ impl Recipe {
     }
 
     /// All of it at once.
-    pub fn whole(self) -> Bytes {
+    pub fn whole(self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(self.len);
         let mut cook = Cook { place: Place::default(), recipe: self };
         cook.write(&mut bytes, usize::MAX);
-        bytes.into()
+        bytes
     }
 
     /// All of it, buffer by buffer, in memory that was made room for.

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::Hash;
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
 
 use crate::store::held;
 
@@ -21,6 +21,8 @@ struct Shelf<K, V, E> {
     order: VecDeque<(u64, K)>,
     clock: u64,
     bytes: usize,
+    /// What is kept no longer and was still used then, with its bytes.
+    lingering: Vec<(Weak<V>, usize)>,
     /// What is being made just now.
     flights: HashMap<K, Arc<Flight<V, E>>>,
 }
@@ -65,7 +67,14 @@ enum Turn<V, E> {
 
 impl<K: Clone + Eq + Hash, V, E: Clone> Cache<K, V, E> {
     pub fn new(bytes: usize, count: usize) -> Cache<K, V, E> {
-        let shelf = Shelf { kept: HashMap::new(), order: VecDeque::new(), clock: 0, bytes: 0, flights: HashMap::new() };
+        let shelf = Shelf {
+            kept: HashMap::new(),
+            order: VecDeque::new(),
+            clock: 0,
+            bytes: 0,
+            lingering: Vec::new(),
+            flights: HashMap::new(),
+        };
         Cache { shelf: Mutex::new(shelf), bytes, count }
     }
 
@@ -104,11 +113,12 @@ impl<K: Clone + Eq + Hash, V, E: Clone> Cache<K, V, E> {
 
     /// Keeps a value that was made elsewhere, unless one is there.
     pub fn put(&self, key: &K, value: &Arc<V>, bytes: usize) {
+        let mut shelf = held(&self.shelf);
         // What would push out everything else is not kept.
         if bytes > self.bytes || self.count == 0 {
+            shelf.linger(value, bytes);
             return;
         }
-        let mut shelf = held(&self.shelf);
         // Two may have brought it at once.
         if shelf.kept.contains_key(key) {
             return;
@@ -124,6 +134,13 @@ impl<K: Clone + Eq + Hash, V, E: Clone> Cache<K, V, E> {
     pub fn held(&self) -> Held {
         let shelf = held(&self.shelf);
         Held { count: shelf.kept.len(), bytes: shelf.bytes }
+    }
+
+    /// Bytes of what is kept no longer and still used.
+    pub fn lingering(&self) -> usize {
+        let mut shelf = held(&self.shelf);
+        shelf.lingering.retain(|(value, _)| value.strong_count() > 0);
+        shelf.lingering.iter().map(|(_, bytes)| bytes).sum()
     }
 
     fn turn(&self, key: &K) -> Turn<V, E> {
@@ -163,12 +180,25 @@ impl<K: Clone + Eq + Hash, V, E> Shelf<K, V, E> {
                 // It was asked for since: it goes to the end, once.
                 Some(kept) if kept.asked != asked => self.order.push_back((kept.asked, key)),
                 _ => {
-                    self.bytes -= self.kept.remove(&key).map_or(0, |kept| kept.bytes);
+                    self.drop_kept(&key);
                     return true;
                 }
             }
         }
         false
+    }
+
+    fn drop_kept(&mut self, key: &K) {
+        let Some(kept) = self.kept.remove(key) else { return };
+        self.bytes -= kept.bytes;
+        if Arc::strong_count(&kept.value) > 1 {
+            self.linger(&kept.value, kept.bytes);
+        }
+    }
+
+    fn linger(&mut self, value: &Arc<V>, bytes: usize) {
+        self.lingering.retain(|(value, _)| value.strong_count() > 0);
+        self.lingering.push((Arc::downgrade(value), bytes));
     }
 }
 

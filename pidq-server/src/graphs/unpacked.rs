@@ -9,6 +9,7 @@ use pidq_http::Filling;
 use crate::buffers::Buffers;
 use crate::memory::Held;
 use crate::store::packing::{self, Unpacker};
+use crate::store::{Error, Result};
 
 /// Bytes that are unpacked at once, on a thread that others wait for.
 const PIECE: usize = 64 << 10;
@@ -26,8 +27,9 @@ impl Unpacked {
     pub const ROOM: usize = packing::WINDOW + PIECE;
 
     /// The bytes of a graph of so many, in memory that was made room for.
-    pub fn new(packed: Bytes, size: u64, buffers: &Arc<Buffers>, room: Held) -> crate::store::Result<Unpacked> {
-        let unpacker = packing::unpacker(Cursor::new(packed))?;
+    pub fn new(packed: Bytes, size: u64, buffers: &Arc<Buffers>, room: Held) -> Result<Unpacked> {
+        let failure = |error| Error::StorageFailure(format!("unpacking failed: {error}"));
+        let unpacker = packing::unpacker(Cursor::new(packed), packing::WINDOW).map_err(failure)?;
         Ok(Unpacked { unpacker, left: size, buffers: buffers.clone(), _room: room })
     }
 }

@@ -95,8 +95,8 @@ impl Memory {
         let mut unread = held(&self.unread);
         let fits = |taken: usize, limit: usize| taken == 0 || taken + bytes <= limit;
         let has_room = match who {
-            Holder::Somebody(_) => {
-                let mine = *unread.of(who);
+            Holder::Somebody(who) => {
+                let mine = unread.of.get(who).copied().unwrap_or(0);
                 fits(unread.all, self.total / 2) && fits(mine, self.total / 8)
             }
             Holder::Plenty => fits(unread.plenty, self.total / 4),

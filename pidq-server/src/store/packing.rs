@@ -80,26 +80,24 @@ pub fn unpack(packed: &Bytes, packing: Packing, growth: Growth) -> Result<Bytes>
         Packing::None => Ok(packed.clone()),
         Packing::Gzip => read(flate2::read::MultiGzDecoder::new(&packed[..]), packed.len(), growth),
         Packing::Zstd => {
-            let mut decoder = zstd::stream::read::Decoder::with_buffer(&packed[..]).map_err(malformed)?;
-            // A window of 8 MiB is what all decoders must know; more is memory that a stranger asks for.
-            decoder.window_log_max(23).map_err(malformed)?;
-            read(decoder, packed.len(), growth)
+            let unpacker = unpacker(&packed[..], FOREIGN_WINDOW).map_err(malformed)?;
+            read(unpacker, packed.len(), growth)
         }
     }
 }
 
-/// Unpacks what [`pack`] made, as it is read.
+/// What unpacks zstd as it is read.
 pub(crate) type Unpacker<R> = zstd::stream::read::Decoder<'static, R>;
 
-/// Bytes that an unpacker keeps of what it has read: those that [`LEVEL`] looks back to.
+/// Bytes that [`LEVEL`] looks back to.
 pub(crate) const WINDOW: usize = 2 << 20;
+/// What all decoders must know; more is memory that a stranger asks for.
+const FOREIGN_WINDOW: usize = 8 << 20;
 
-/// # Errors
-/// `storage-failure`, when memory is out.
-pub(crate) fn unpacker<R: BufRead>(packed: R) -> Result<Unpacker<R>> {
-    let failure = |error: io::Error| Error::StorageFailure(format!("unpacking failed: {error}"));
-    let mut unpacker = Unpacker::with_buffer(packed).map_err(failure)?;
-    unpacker.window_log_max(WINDOW.ilog2()).map_err(failure)?;
+/// Unpacks as it is read, and keeps so many bytes of that: a frame that looks back further is refused.
+pub(crate) fn unpacker<R: BufRead>(packed: R, window: usize) -> io::Result<Unpacker<R>> {
+    let mut unpacker = Unpacker::with_buffer(packed)?;
+    unpacker.window_log_max(window.ilog2())?;
     Ok(unpacker)
 }
 

@@ -65,6 +65,25 @@ fn bytes_have_a_bound_and_the_longest_unasked_goes_first() {
 }
 
 #[test]
+fn graphs_that_are_used_after_they_were_dropped_crowd_until_they_are_not() {
+    let load = |graphs: &Graphs, number| graphs.load(&key("t", number), || Ok(drawing(1).into())).expect("a graph");
+    let one = Graphs::new(1 << 20);
+    load(&one, 1);
+    let graphs = Graphs::new(one.held().bytes * 4);
+    let mut used: Vec<_> = (1..=5).map(|number| load(&graphs, number)).collect();
+    assert!(!graphs.are_crowded(), "one of them is kept no longer");
+    used.push(load(&graphs, 6));
+    assert!(graphs.are_crowded());
+    used.remove(0);
+    assert!(!graphs.are_crowded());
+    let (small, large) = (Graphs::new(10), Graphs::new(1 << 20));
+    let used = (load(&small, 1), load(&large, 1));
+    assert!(small.are_crowded() && !large.are_crowded(), "what is never kept counts at once");
+    drop(used);
+    assert!(!small.are_crowded());
+}
+
+#[test]
 fn tenants_and_versions_share_nothing() {
     let graphs = Graphs::new(1 << 20);
     graphs.load(&key("a", 1), || Ok(drawing(1).into())).expect("a graph");
