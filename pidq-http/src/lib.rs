@@ -56,6 +56,7 @@ pub mod auth;
 pub mod database;
 pub mod oauth;
 
+mod allocator;
 mod answer;
 mod compress;
 mod ids;
@@ -85,6 +86,7 @@ pub use bytes::Bytes;
 pub use hyper::{Method, StatusCode, header};
 pub use prometheus_client;
 
+pub use crate::allocator::give_memory_back;
 pub use crate::ids::{hex, uuid_v7};
 pub use crate::limits::Limits;
 pub use crate::log::{LogFormat, init_log};

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use pidq_http::auth::Identities;
-use pidq_http::{COMMON, Settings};
+use pidq_http::{COMMON, Settings, give_memory_back};
 use pidq_server::{OpenError, SETTINGS, open_accounts};
 
 use super::failure::{Failure, Result, Status};
@@ -30,6 +30,7 @@ pub struct Place {
 
 /// Serves until it is told to stop.
 pub fn serve(options: &Serve) -> Result {
+    give_memory_back();
     pidq_server::start(options.settings.clone(), std::env::vars()).map_err(refused)?;
     Ok(Status::Done)
 }
