@@ -16,6 +16,9 @@ use crate::xml::{Tree, escape};
 /// The mark of a value that is JSON text, in the name of its key: GraphML has no type for it.
 const JSON_TYPE: &str = "json";
 
+/// The mark of a node that stands for an id which no node has: GraphML wants one at each end of an edge.
+const GHOST: &str = "missing_node";
+
 /// Writes a graph.
 pub fn write(value: Value<'_>) -> Result<Vec<Vec<u8>>> {
     let model = Model::of(value)?;
@@ -29,6 +32,9 @@ pub fn write(value: Value<'_>) -> Result<Vec<Vec<u8>>> {
     );
     for (prefix, domain, columns) in [("n", "node", &nodes), ("e", "edge", &edges), ("g", "graph", &metadata)] {
         write_keys(&mut out, prefix, domain, columns);
+    }
+    if !model.ghosts.is_empty() {
+        let _ = writeln!(out, "<key id=\"{GHOST}\" for=\"node\" attr.name=\"{GHOST}\" attr.type=\"boolean\"/>");
     }
     out.push_str("<graph id=\"G\" edgedefault=\"directed\">\n");
     if let Some(fields) = model.metadata {
@@ -76,7 +82,8 @@ fn write_nodes(out: &mut String, model: &Model<'_>, columns: &Columns<'_>) {
         out.push_str("</node>\n");
     }
     for ghost in &model.ghosts {
-        let _ = writeln!(out, "<node id=\"{}\"/>", escape(ghost));
+        let id = escape(ghost);
+        let _ = writeln!(out, "<node id=\"{id}\"><data key=\"{GHOST}\">true</data></node>");
     }
 }
 
@@ -150,6 +157,10 @@ fn read_node(tree: &Tree, index: usize, keys: &HashMap<&str, Key>, draft: &mut D
         fields.add("id", Json::text(id));
     }
     data(tree, index, keys, &mut fields);
+    // What stands for a node that the graph has not is none here either.
+    if matches!(fields.get(GHOST), Some(Json::Bool(true))) {
+        return;
+    }
     defaults(keys, "node", &mut fields);
     draft.nodes.push(fields);
 }

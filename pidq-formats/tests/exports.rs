@@ -164,6 +164,32 @@ fn tables_of_other_countries_are_read_and_tags_stay_texts() {
 }
 
 #[test]
+fn tables_of_other_tools_are_read_in_their_words() {
+    let keys = |nodes: &str, edges: &str| {
+        let graph = import("csv-graph", &[nodes.as_bytes(), edges.as_bytes()]);
+        let first = |list: &str| graph["pid_graph"][list][0].clone();
+        let findings = graph["pid_graph"]["metadata"]["diagnostics"].as_array().map_or(0, Vec::len);
+        (first("nodes").to_string(), first("edges").to_string(), findings)
+    };
+    let spelt = keys("Id,Label\n01,P\n2,V\n", "Source,Target\n01,2\n");
+    assert_eq!(spelt, (r#"{"Label":"P","id":"01"}"#.into(), r#"{"source":"01","target":"2"}"#.into(), 3));
+    let known = keys("externalId\n01\n2\n", "u,v\n01,2\n");
+    assert_eq!(known, (r#"{"externalId":"01"}"#.into(), r#"{"u":"01","v":"2"}"#.into(), 0));
+    let marked = keys("sep=;\r\nid;tag\r\n1;a,b,c\r\n", "sep=|\nfrom|to\n1|1\n");
+    assert_eq!(marked, (r#"{"id":"1","tag":"a,b,c"}"#.into(), r#"{"from":"1","to":"1"}"#.into(), 0));
+}
+
+#[test]
+fn an_end_without_a_node_has_none_after_a_round_trip() {
+    let lost = r#"{"nodes": [{"id": "a"}], "edges": [{"id": "e", "from": "a", "to": "gone"}]}"#;
+    let xml = text("graphml", lost);
+    assert!(xml.contains(r#"<node id="gone">"#), "{xml}");
+    let back = import("graphml", &[xml.as_bytes()]);
+    assert_eq!(back["pid_graph"]["nodes"].as_array().map(Vec::len), Some(1));
+    assert_eq!(back["pid_graph"]["edges"][0]["to"], "gone");
+}
+
+#[test]
 fn tables_without_ids_or_ends_are_refused() {
     let pair = Format::find("csv-graph").expect("there is one");
     for (nodes, edges) in [("tag\nx\n", "from,to\na,b\n"), ("id\nx\n", "a,b\n1,2\n")] {

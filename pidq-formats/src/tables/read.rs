@@ -1,5 +1,7 @@
 //! A CSV pair → a graph. A column whose every value is a number holds numbers, unless its name says that it holds names.
 
+use pidq_core::vocabulary::{NODE_IDS, TAGS};
+
 use crate::error::{Code, Error, Result};
 use crate::import::{Draft, Finding, Imported};
 use crate::json::{Fields, Json, is_number};
@@ -17,14 +19,24 @@ const NAMES: &[&str] = &["id", "tag", "name", "label", "line", "segment", "revis
 /// How the names of such columns end.
 const NAME_ENDS: &[&str] = &["_id", "_tag", "_name", "_number", "_class", "_code", "_version"];
 
+/// What a table is called, and the columns that it has to have.
+struct Table {
+    name: &'static str,
+    keys: fn() -> Vec<&'static str>,
+}
+
+const NODES: Table = Table { name: "nodes", keys: || NODE_IDS.into() };
+
+const EDGES: Table = Table { name: "edges", keys: || ENDS.iter().flatten().copied().collect() };
+
 /// Reads the nodes and the edges of a graph.
 pub fn read_pair(nodes: &[u8], edges: &[u8]) -> Result<Imported> {
     let mut draft = Draft::default();
-    draft.nodes = table(nodes, "nodes", &mut draft)?;
-    draft.edges = table(edges, "edges", &mut draft)?;
-    let has_id = draft.nodes.first().is_none_or(|node| node.get("id").is_some());
+    draft.nodes = table(nodes, &NODES, &mut draft)?;
+    draft.edges = table(edges, &EDGES, &mut draft)?;
+    let has_id = |node: &Fields| NODE_IDS.iter().any(|key| node.get(key).is_some());
     let has_ends = |edge: &Fields| ENDS.iter().any(|pair| pair.iter().all(|key| edge.get(key).is_some()));
-    if !has_id {
+    if !draft.nodes.is_empty() && !draft.nodes.iter().any(has_id) {
         return Err(Error::new(Code::NotGraph, "the table of nodes has no column `id`"));
     }
     if !draft.edges.is_empty() && !draft.edges.iter().any(has_ends) {
@@ -33,10 +45,11 @@ pub fn read_pair(nodes: &[u8], edges: &[u8]) -> Result<Imported> {
     Ok(draft.finish())
 }
 
-fn table(bytes: &[u8], name: &str, draft: &mut Draft) -> Result<Vec<Fields>> {
+fn table(bytes: &[u8], table: &Table, draft: &mut Draft) -> Result<Vec<Fields>> {
     let text = decode_plain(bytes)?;
+    let (mark, text) = said_delimiter(&text);
     let mut reader = csv::ReaderBuilder::new()
-        .delimiter(delimiter(&text))
+        .delimiter(mark.unwrap_or_else(|| delimiter(text)))
         .has_headers(false)
         .flexible(true)
         .from_reader(text.as_bytes());
@@ -50,14 +63,23 @@ fn table(bytes: &[u8], name: &str, draft: &mut Draft) -> Result<Vec<Fields>> {
     if header.len() > MAX_COLUMNS {
         return Err(Error::new(Code::TooLarge, format!("a table has at most {MAX_COLUMNS} columns")));
     }
-    let keys = keys(&header, name, draft);
+    let keys = keys(&header, table, draft);
     let records: Vec<csv::StringRecord> = records.collect();
     let columns: Vec<Column> = keys.iter().enumerate().map(|(index, key)| Column::of(key, index, &records)).collect();
     let lost = records.iter().filter(|record| record.len() > keys.len()).count();
     if lost > 0 {
-        draft.find_counts(Finding::CellWithoutColumn, &[(name.to_owned(), lost)].into());
+        draft.find_counts(Finding::CellWithoutColumn, &[(table.name.to_owned(), lost)].into());
     }
     Ok(records.iter().map(|record| fields(&keys, &columns, record)).collect())
+}
+
+/// The delimiter that a first line `sep=;` says, as spreadsheets write it, and the text behind it.
+fn said_delimiter(text: &str) -> (Option<u8>, &str) {
+    let first = text.lines().next().unwrap_or_default();
+    match first.strip_prefix("sep=").map(str::as_bytes) {
+        Some([mark]) => (Some(*mark), text[first.len()..].trim_start_matches(['\r', '\n'])),
+        _ => (None, text),
+    }
 }
 
 /// What stands most often in the first line: tables of some countries have semicolons.
@@ -68,23 +90,39 @@ fn delimiter(text: &str) -> u8 {
 }
 
 /// The names of the columns. One that has none, or one that another has, gets one.
-fn keys(header: &csv::StringRecord, table: &str, draft: &mut Draft) -> Vec<String> {
+fn keys(header: &csv::StringRecord, table: &Table, draft: &mut Draft) -> Vec<String> {
     let mut keys: Vec<String> = Vec::new();
     for (index, cell) in header.iter().enumerate() {
-        let wanted = match uncell(cell).trim() {
+        let written = uncell(cell).trim();
+        let wanted = match written {
             "" => format!("column_{}", index + 1),
-            name => name.to_owned(),
+            name => as_known(name, table, header).to_owned(),
         };
+        if !written.is_empty() && wanted != written {
+            let message = format!("the column `{written}` of the {} is `{wanted}` here", table.name);
+            draft.find(Finding::KeyRenamed, message, &[]);
+        }
         let key = match keys.contains(&wanted) {
             true => format!("{wanted}_{}", index + 1),
             false => wanted.clone(),
         };
         if key != wanted {
-            draft.find(Finding::KeyRenamed, format!("a second column `{wanted}` of the {table} is `{key}` here"), &[]);
+            draft.find(
+                Finding::KeyRenamed,
+                format!("a second column `{wanted}` of the {} is `{key}` here", table.name),
+                &[],
+            );
         }
         keys.push(key);
     }
     keys
+}
+
+/// A column that a table has to have, in its usual letters: other tools write `Id` and `Source`.
+fn as_known<'n>(name: &'n str, table: &Table, header: &csv::StringRecord) -> &'n str {
+    let is_there = |key: &str| header.iter().any(|cell| uncell(cell).trim() == key);
+    let known = (table.keys)().into_iter().find(|key| key.eq_ignore_ascii_case(name));
+    known.filter(|key| !is_there(key)).unwrap_or(name)
 }
 
 /// What the values of a column are.
@@ -99,7 +137,7 @@ enum Column {
 impl Column {
     fn of(key: &str, index: usize, records: &[csv::StringRecord]) -> Column {
         let values = || records.iter().filter_map(|record| record.get(index)).filter(|value| !value.is_empty());
-        let is_name = NAMES.contains(&key)
+        let is_name = [NAMES, NODE_IDS, TAGS].iter().any(|names| names.contains(&key))
             || NAME_ENDS.iter().any(|end| key.ends_with(end))
             || ENDS.iter().any(|pair| pair.contains(&key));
         match () {
