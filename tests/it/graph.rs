@@ -45,7 +45,7 @@ pub fn check_graph(plant: &str, query: &str, expected: &str) {
     check_document(&drawing(plant), query, expected);
 }
 
-fn check_document(document: &str, query: &str, expected: &str) {
+pub fn check_document(document: &str, query: &str, expected: &str) {
     let graph = Graph::from_json(document).expect("the drawing is JSON");
     let answer = ask(&graph, query, "{}").map(|answer| answer.to_string());
     let shown = answer.unwrap_or_else(|error| error);
@@ -424,6 +424,21 @@ fn circuits_are_listed_once_from_their_first_node() {
 }
 
 #[test]
+fn a_pipe_beside_one_that_flows_both_ways_closes_a_circuit() {
+    let circuits = "cycles() | map(.edges | map(.id))";
+    check_graph("S-1 — S-2; S-1 → S-2", circuits, r#"[["e2","e1"]]"#);
+    check_graph("S-1 — S-2; S-2 → S-1", circuits, r#"[["e1","e2"]]"#);
+    check_graph("S-1 — S-2", circuits, "[]");
+}
+
+#[test]
+fn a_weight_is_a_finite_number() {
+    for weight in ["1 / 0", "0 / 0", "-1", "true", ".missing"] {
+        check_graph("S-1 → S-2", &format!(r#"shortestPath("S-1", "S-2", {{weight: {weight}}})"#), "PQ3005");
+    }
+}
+
+#[test]
 fn patterns_bind_names_and_repeat_no_edge() {
     let plant = "P-1 → V-1 → V-2 → CV-1; V-1 → CV-2; CV-1 → P-1";
     check_graph(plant, r#"findPattern("(a:pump)-->(b:gate_valve)") | map(.b.id)"#, r#"["V-1"]"#);
@@ -436,7 +451,17 @@ fn patterns_bind_names_and_repeat_no_edge() {
     check_graph(plant, r#"findPattern("(a:pump)-[{4}]->(a)") | map(.a.id)"#, r#"["P-1"]"#);
     check_graph(plant, r#"findPattern("(v:gate_valve|control_valve)<--(p:pump)") | map(.v.id)"#, r#"["V-1"]"#);
     check_graph(plant, r#"findPattern("(:control_valve)--(x)", .x.id != "P-1") | map(.x.id)"#, r#"["V-2","V-1"]"#);
-    for broken in ["", "(a", "(a)-(b)", "(a)-[r{1,}]->(b)", "(a)-[r{3,1}]->(b)", "(a)-->", "(a) x"] {
+    for broken in [
+        "(a)-[e]->(b)-[e]->(c)",
+        "(a)-[a]->(b)",
+        "",
+        "(a",
+        "(a)-(b)",
+        "(a)-[r{1,}]->(b)",
+        "(a)-[r{3,1}]->(b)",
+        "(a)-->",
+        "(a) x",
+    ] {
         check_graph(plant, &format!("findPattern({broken:?})"), "PQ1020");
     }
 }

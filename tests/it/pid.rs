@@ -3,7 +3,7 @@
 use pidq::{DiffOptions, Graph, JoinBy, Limits, Query, diff, join_sheets};
 
 use crate::drawing::drawing;
-use crate::graph::check_graph;
+use crate::graph::{check_document, check_graph};
 
 /// Barriers, open branches as `kind:where`, and whether the isolation is complete.
 fn check_isolation(plant: &str, item: &str, expected: &str) {
@@ -349,6 +349,123 @@ fn a_blind_ends_a_line_however_many_ports_it_has() {
 }
 
 #[test]
+fn ports_that_no_pipe_is_meant_for_are_not_open() {
+    let query = "[openEnds() | map(.item.id), isolate(\"T\").data_gaps | map(.at.id)]";
+    let plant = |nodes: &str, pipes: &str| {
+        format!(r#"{{"nodes": [{{"id": "T", "class": "tank"}}, {nodes}], "edges": [{pipes}]}}"#)
+    };
+    let nozzle = r#"{"id": "N", "class": "nozzle", "parent_id": "T", "ports": [{}, {}]}"#;
+    check_document(
+        &plant(&format!(r#"{nozzle}, {{"id": "V", "class": "blind_flange"}}"#), r#"{"from": "N", "to": "V"}"#),
+        query,
+        "[[],[]]",
+    );
+    let bubble = |ports: &str| format!(r#"{nozzle}, {{"id": "I", "class": "instrument", "ports": [{ports}]}}"#);
+    let pipe = r#"{"from": "N", "to": "I"}"#;
+    check_document(&plant(&bubble("{}, {}, {}, {}"), pipe), query, "[[],[]]");
+    let meter = r#"{"type": "process"}, {"type": "process"}, {"type": "signal"}"#;
+    check_document(&plant(&bubble(meter), pipe), query, r#"[["I"],["I"]]"#);
+}
+
+#[test]
+fn a_valve_to_an_instrument_is_not_open() {
+    let open = "openEnds() | map(.item.id)";
+    check_graph("T-1 → V-1; T-1 → V-2 ⇢ I-1; T-1 → CV-1; I-1 ⇢ CV-1", open, r#"["V-1","CV-1"]"#);
+}
+
+#[test]
+fn a_control_valve_is_no_instrument_connection() {
+    let classes = "deadEnds() | map([.end.id, .class])";
+    check_graph("T-1 → CV-1 → O-1; I-1 ⇢ CV-1", classes, r#"[["O-1","plugged"]]"#);
+    check_graph("T-1 → V-1 → B-1 ⇢ I-1", classes, r#"[["B-1","instrument_connection"]]"#);
+}
+
+#[test]
+fn what_comes_to_a_nozzle_and_leaves_it_is_no_circle() {
+    let circles = "recycles() | map([.equipment | map(.id), .items | map(.id) | sort()])";
+    check_graph("S-1 → P-1.N1 → S-2; P-1.N2", circles, "[]");
+    check_graph("S-1 → P-1.N1 → S-2 → S-1; P-1.N2", circles, r#"[[["P-1"],["P-1.N1","S-1","S-2"]]]"#);
+}
+
+#[test]
+fn a_tee_may_have_a_smaller_branch_that_is_drawn() {
+    let plant = |class: &str, branch: &str| {
+        format!(
+            r#"{{"nodes": [{{"id": "a"}}, {{"id": "b"}}, {{"id": "J", "class": "{class}",
+            "ports": [{{"nominal_diameter": 50}}, {{"nominal_diameter": {branch}}}]}}],
+            "edges": [{{"from": "a", "to": "J", "nominal_diameter": 50}}, {{"from": "J", "to": "b", "nominal_diameter": 25}}]}}"#
+        )
+    };
+    let sizes = r#"validate({rules: "P104"}) | map(.ids)"#;
+    check_document(&plant("pipe_tee", "25"), sizes, "[]");
+    check_document(&plant("pipe_tee", "50"), sizes, r#"[["J"]]"#);
+    check_document(&plant("ball_valve", "25"), sizes, r#"[["J"]]"#);
+    check_document(&plant("concentric_diameter_change", "50"), sizes, "[]");
+}
+
+#[test]
+fn a_size_is_the_same_however_it_is_written() {
+    let plant = |size: &str| {
+        format!(
+            r#"{{"nodes": [{{"id": "a"}}, {{"id": "V", "class": "ball_valve"}}, {{"id": "b"}}],
+            "edges": [{{"from": "a", "to": "V", "size": 50}}, {{"from": "V", "to": "b", "size": {size}}}]}}"#
+        )
+    };
+    let rows = r#"[breaks("size") | map(.values), hazopNodes({cut: ["size"]}) | size()]"#;
+    check_document(&plant(r#""50.000""#), rows, "[[],1]");
+    check_document(&plant(r#""80""#), rows, r#"[[[50,"80"]],2]"#);
+    check_document(&plant(r#""NPS 2""#), rows, r#"[[[50,"NPS 2"]],2]"#);
+}
+
+#[test]
+fn a_line_has_its_number_where_pipes_name_its_id() {
+    let plant = |line: &str| {
+        format!(
+            r#"{{"nodes": [{{"id": "n7", "node_type": "line", "tag": "50-W-1"}}, {{"id": "T", "class": "tank"}},
+            {{"id": "V", "class": "ball_valve", "tag": "HV-1"}}], "edges": [{{"from": "T", "to": "V", "line_id": "{line}"}}]}}"#
+        )
+    };
+    for line in ["n7", "50-W-1"] {
+        let told = "[valveList() | map(.line), hazopNodes() | map(.lines), lineList() | map(.line)]";
+        check_document(&plant(line), told, r#"[["50-W-1"],[["50-W-1"]],["50-W-1"]]"#);
+        for asked in [r#""50-W-1""#, r#""n7""#, r#"node("n7")"#] {
+            check_document(&plant(line), &format!("run({asked}) | map(.id)"), r#"["T","V"]"#);
+        }
+    }
+}
+
+#[test]
+fn tags_that_are_unique_within_their_run_are_not_repeated() {
+    let valves = |first: &str, second: &str| {
+        format!(
+            r#"{{"nodes": [{{"id": 1, "class": "ball_valve", "tag": "C4", "qualified_tag": "{first}"}},
+            {{"id": 2, "class": "ball_valve", "tag": "C4", "qualified_tag": "{second}"}}], "edges": []}}"#
+        )
+    };
+    let repeated = r#"validate({rules: "P109"}) | map(.ids)"#;
+    check_document(&valves("47126-C4", "47124-C4"), repeated, "[]");
+    check_document(&valves("47126-C4", "47126-C4"), repeated, "[[1,2]]");
+    check_document(&valves("", ""), repeated, "[[1,2]]");
+}
+
+#[test]
+fn parents_that_only_fields_name_may_contain_each_other() {
+    let circles = r#"validate({rules: "G030"}) | map(.ids)"#;
+    let plant = r#"{"nodes": [{"id": "a", "parent_id": "b"}, {"id": "b", "parent_id": "a"}, {"id": "c", "parent_id": "a"}], "edges": []}"#;
+    check_document(plant, circles, r#"[["a","b"]]"#);
+    let edge = r#"{"nodes": [{"id": "a", "parent_id": "b"}, {"id": "b"}, {"id": "c"}],
+        "edges": [{"edge_type": "has_a", "from": "a", "to": "b"}, {"edge_type": "has_a", "from": "c", "to": "a"}]}"#;
+    check_document(edge, circles, "[]");
+}
+
+#[test]
+fn the_head_of_a_pump_is_no_design_limit() {
+    let pump = r#"{"nodes": [{"id": "P", "class": "pump", "attributes": [{"name": "DesignPressureHead", "value": "40"},
+        {"name": "UpperLimitDesignPressure", "value": "16"}]}, {"id": "V", "class": "ball_valve"}], "edges": [{"from": "P", "to": "V"}]}"#;
+    check_document(pump, "hazopNodes() | map(.design_limits)", r#"[{"UpperLimitDesignPressure":16}]"#);
+}
+
+#[test]
 fn a_word_that_is_unknown_once_is_not_counted() {
     let plant = r#"{"nodes": [{"id": 1, "class": "gadget"}, {"id": 2, "class": "widget"}, {"id": 3, "class": "widget"}],
         "edges": [{"from": 1, "to": 2}, {"from": 2, "to": 3}]}"#;
@@ -538,6 +655,51 @@ fn sheets_are_joined_where_connectors_name_each_other() {
     let joined = join_sheets(&[&one, &backward], JoinBy::Any, Limits::default()).expect("drawings");
     assert!(joined.contains(r#""pairs":[]"#), "an out does not meet an out: {joined}");
     assert!(join_sheets(&[], JoinBy::Any, Limits::default()).is_err());
+}
+
+/// Two sheets, out of the first one into the second, with what each connector says of itself.
+fn joined(out: &str, into: &str, query: &str) -> String {
+    let sheet = |name: &str, connector: &str, ends: [&str; 2]| {
+        let [from, to] = ends;
+        let json = format!(
+            r#"{{"nodes": [{{"id": "x", "class": "off_page_connector", {connector}}}, {{"id": "V", "class": "ball_valve"}},
+            {{"id": "L", "tag": "50-W-1", "node_type": "line"}}], "edges": [{{"id": 1, "from": "{from}", "to": "{to}", "line": "L"}}],
+            "metadata": {{"drawing_name": "{name}"}}}}"#
+        );
+        Graph::from_json(json).expect("JSON")
+    };
+    let sheets = [sheet("joint", out, ["V", "x"]), sheet("B", into, ["x", "V"])];
+    let joined = join_sheets(&[&sheets[0], &sheets[1]], JoinBy::Any, Limits::default()).expect("drawings");
+    let joined = Graph::from_json(joined).expect("JSON");
+    Query::parse(query).and_then(|query| query.to_json(&joined, Limits::default())).expect("an answer")
+}
+
+#[test]
+fn connectors_that_lead_elsewhere_are_not_joined() {
+    let told = "graph().metadata.joined | [.pairs | size(), .ambiguous | size(), .unmatched | size()]";
+    let out = r#""persistent_id": "p1", "cross_page": {"linked_persistent_id": "p2"}"#;
+    let link = |to: &str| format!(r#""persistent_id": "p2", "cross_page": {{"linked_persistent_id": "{to}"}}"#);
+    assert_eq!(joined(out, &link("p1"), told), "[1,0,0]");
+    assert_eq!(joined(out, &link("p9"), told), "[0,2,0]");
+    assert_eq!(joined(out, r#""persistent_id": "p2""#, told), "[1,0,0]");
+}
+
+#[test]
+fn a_line_on_two_sheets_is_one() {
+    let out = r#""cross_page": {"drawing_name": "B", "link_label": "50-W-1"}"#;
+    let into = r#""cross_page": {"drawing_name": "joint", "link_label": "50 W 1"}"#;
+    let run = r##"["joint~1#V","joint~1#x","B#x","B#V"]"##;
+    assert_eq!(joined(out, into, r#"run("50-W-1") | map(.id)"#), run);
+    assert_eq!(joined(out, into, r##"run("B#L") | map(.id)"##), run);
+    assert_eq!(joined(out, into, "valveList() | map(.line) | uniq()"), r#"["50-W-1"]"#);
+    assert_eq!(joined(out, into, r#"validate({rules: "G01"})"#), "[]");
+}
+
+#[test]
+fn the_number_of_a_line_is_no_id_of_an_item() {
+    let out = r#""cross_page": {"drawing_name": "B", "link_label": "a"}, "line": "V", "parent_id": "V""#;
+    let fields = r##"node("joint~1#x") | [.line, .parent_id]"##;
+    assert_eq!(joined(out, r#""tag": "1""#, fields), r##"["V","joint~1#V"]"##);
 }
 
 #[test]

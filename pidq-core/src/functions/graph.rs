@@ -596,7 +596,7 @@ fn weights<'a>(cx: &mut Cx<'a>, ask: &Ask<'a>, reach: &Reach, weight: &'a Plan) 
 fn weight_of<'a>(cx: &mut Cx<'a>, ask: &Ask<'a>, edge: EdgeId, weight: &'a Plan) -> Result<f64> {
     let value = cx.eval(weight, ask.plant.edge(edge))?;
     match value.as_f64() {
-        Some(weight) if weight >= 0.0 => Ok(weight),
+        Some(weight) if weight >= 0.0 && weight.is_finite() => Ok(weight),
         _ => {
             let id = crate::value::write::to_string(ask.plant.edge_id(edge));
             let message = format!("the weight of edge {id} is not a number of at least zero");
@@ -901,6 +901,8 @@ fn run<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<
     if line.is_null() {
         return node_of(cx, &ask.plant, line).map(|_| Value::Null);
     }
+    // One line has one number, on however many sheets it is drawn.
+    let line = flow::number_of(&ask.plant, line).map_or(line, Value::String);
     let edges = match line {
         Value::String(_) | Value::Number(_) => flow::edges_with_line(&ask.plant, line, &mut |units| cx.spend(units))?,
         _ => Vec::new(),

@@ -229,7 +229,7 @@ const RULES: &[(Role, &str)] = &[
         r"(^|_)(ball|gate|globe|plug|butterfly|needle|straightway|angle|shut_off|diaphragm|pinch|slide|block|isolation|stop|hand|manual|operated)_valve$|^(ball|gate|globe|plug|butterfly|needle)$",
     ),
     (Role::Junction, r"(^|_)tee$|^cross$|pipe_cross|(^|_)branch$|pipe_tee"),
-    (Role::SizeBreak, r"reducer"),
+    (Role::SizeBreak, r"reducer|diameter_change"),
     // What stands in a pipe is no end of it.
     (Role::None, r"(^|_)in_?line_mixer$|^piping_component\.(.*_)?(filter|mixer|heater|cooler)$"),
     (

@@ -3,6 +3,8 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use hashbrown::{HashMap, HashSet};
+
 use super::adjacency::{EdgeId, NONE};
 use super::parts::{Net, strong_parts};
 use super::walk::Reach;
@@ -82,6 +84,8 @@ impl Net for Part {
 struct Search {
     /// By number: its arcs, the first one to each head only.
     arcs: Vec<Vec<(u32, EdgeId)>>,
+    /// The second edge from a number to another, where there are several.
+    second: HashMap<[u32; 2], EdgeId>,
     depth: usize,
     found: Vec<Cycle>,
     /// By number: in the part that is searched.
@@ -100,15 +104,19 @@ struct Frame {
 
 impl Search {
     fn new(reach: &Reach, depth: usize) -> Search {
-        let first_arcs = |number: u32| {
-            let mut arcs: Vec<(u32, EdgeId)> = Vec::new();
-            let mut heads = hashbrown::HashSet::new();
-            arcs.extend(reach.arcs(number).filter(|(head, _)| heads.insert(*head)));
-            arcs
+        let mut second = HashMap::new();
+        let mut first_arcs = |number: u32| {
+            let mut heads = HashSet::new();
+            let (first, more): (Vec<_>, Vec<_>) = reach.arcs(number).partition(|(head, _)| heads.insert(*head));
+            for (head, edge) in more.into_iter().rev() {
+                second.insert([number, head], edge);
+            }
+            first
         };
         let count = reach.len();
         Search {
-            arcs: (0..count as u32).map(first_arcs).collect(),
+            arcs: (0..count as u32).map(&mut first_arcs).collect(),
+            second,
             depth,
             found: Vec::new(),
             is_inside: vec![false; count],
@@ -189,10 +197,25 @@ impl Search {
 
     fn note(&mut self, way: &[Frame]) {
         let edge = |frame: &Frame| self.arcs[frame.number as usize].get(frame.at - 1).map_or(NONE, |(_, edge)| *edge);
-        let edges: Vec<EdgeId> = way.iter().map(edge).collect();
-        let is_there_and_back = edges.len() == 2 && edges[0] == edges[1];
-        if !is_there_and_back {
-            self.found.push(Cycle { numbers: way.iter().map(|frame| frame.number).collect(), edges });
+        let numbers: Vec<u32> = way.iter().map(|frame| frame.number).collect();
+        let mut edges: Vec<EdgeId> = way.iter().map(edge).collect();
+        if let ([there, back], [first, last]) = (edges.as_mut_slice(), numbers.as_slice())
+            && there == back
+            && !self.returns_otherwise([*first, *last], there, back)
+        {
+            return;
         }
+        self.found.push(Cycle { numbers, edges });
+    }
+
+    /// Whether another edge leads there, or back, beside the one that leads both ways.
+    fn returns_otherwise(&self, [first, last]: [u32; 2], there: &mut EdgeId, back: &mut EdgeId) -> bool {
+        let others = [self.second.get(&[first, last]), self.second.get(&[last, first])];
+        match others {
+            [Some(other), _] => *there = *other,
+            [None, Some(other)] => *back = *other,
+            [None, None] => return false,
+        }
+        true
     }
 }

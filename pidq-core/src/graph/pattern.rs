@@ -49,7 +49,18 @@ impl Pattern {
             pattern.edges.push(reader.edge()?);
             pattern.nodes.push(reader.node()?);
         }
+        pattern.check_names()?;
         Ok(pattern)
+    }
+
+    /// A name stands for one thing: nodes of one name meet, but an edge is followed once.
+    fn check_names(&self) -> Result<()> {
+        let names: Vec<&String> = self.edges.iter().filter_map(|edge| edge.name.as_ref()).collect();
+        let is_node = |name: &String| self.nodes.iter().any(|node| node.name.as_ref() == Some(name));
+        let taken = (0..names.len()).find(|at| is_node(names[*at]) || names[..*at].contains(&names[*at]));
+        let Some(name) = taken.map(|at| names[at]) else { return Ok(()) };
+        let error = Error::new(Code::PatternSyntax, format!("the edge `{name}` has the name of something else"));
+        Err(error.with_help("give each edge a name of its own"))
     }
 
     /// The edges of a place where it fits that were followed along the flow or against it.

@@ -1,9 +1,9 @@
 //! What looks wrong on a drawing: each rule is one row, each finding names its evidence.
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
-use super::ends::{DeadEnd, carries_instrument, dead_ends, is_manhole, stands_in_line};
-use super::isolate::drawn_ports;
+use super::ends::{DeadEnd, carries_instrument, carries_sensor, dead_ends, is_manhole};
+use super::isolate::pipes_made_for;
 use super::lists::{Field, different, is_component, may_change};
 use super::{Datum, Pay, loops};
 use crate::error::Result;
@@ -241,12 +241,13 @@ pub(crate) fn open_ends<'a>(plant: &Plant<'a>, pay: Pay<'_>) -> Result<Datum<'a>
 /// Why a line does not end properly at a node.
 fn open_end(plant: &Plant<'_>, node: NodeId) -> Option<&'static str> {
     let degree = plant.topology.flow_degree(node);
-    let ports = drawn_ports(plant, node).unwrap_or(if stands_in_line(plant, node) { 2 } else { 0 });
     match plant.topology.roles[node as usize] {
         Role::OpenEnd => Some("open_end"),
         // A blind ends a line, however many ports its symbol has.
         Role::PositiveBarrier => None,
-        _ if degree > 0 && degree < ports => Some("free_port"),
+        // Beyond the valve is an instrument, which is joined by a signal.
+        Role::Barrier if carries_sensor(plant, node) => None,
+        _ if degree > 0 && degree < pipes_made_for(plant, node) => Some("free_port"),
         _ => None,
     }
 }
@@ -397,10 +398,19 @@ fn containment(plant: &Plant<'_>) -> Vec<(NodeId, NodeId, EdgeId)> {
     parts.map(|([holder, part], edge)| (holder, part, edge)).collect()
 }
 
+/// What a field alone says is a part of something: an edge wins.
+fn named_parents(plant: &Plant<'_>, known: &[(NodeId, NodeId, EdgeId)]) -> Vec<(NodeId, NodeId, EdgeId)> {
+    let held: HashSet<NodeId> = known.iter().map(|(_, part, _)| *part).collect();
+    let nodes = (0..plant.topology.node_count() as u32).filter(|node| !held.contains(node));
+    let parent = |node: NodeId| plant.by_id(plant.of_node(node, Names::Parent)?);
+    nodes.filter_map(|node| Some((parent(node)?, node, NONE))).collect()
+}
+
 fn containment_cycles(checker: &mut Checker<'_, '_>, pay: Pay<'_>) -> Result<()> {
     let topology = &checker.plant.topology;
     let mut pairs = containment(checker.plant);
     pairs.extend(topology.memberships().map(|(group, member)| (group, member, NONE)));
+    pairs.extend(named_parents(checker.plant, &pairs));
     let table = Adjacency::new(topology.node_count(), || pairs.iter().copied());
     let parts = strong_parts(&table, pay)?;
     let mut groups: Vec<Vec<NodeId>> = vec![Vec::new(); parts.len()];
@@ -602,10 +612,13 @@ fn duplicate_tags(checker: &mut Checker<'_, '_>, pay: Pay<'_>) -> Result<()> {
     let role = |node: NodeId| plant.topology.roles[node as usize];
     let names_things =
         |node: &NodeId| matches!(role(*node), Role::Equipment | Role::Instrument) || role(*node).closes();
-    let mut places: HashMap<(&str, &str), Vec<NodeId>> = HashMap::new();
+    // Valves that are numbered within their run have tags that are unique with the name of the run before them.
+    let unique = |node: NodeId| plant.of_node(node, Names::QualifiedTag).and_then(Value::as_str);
+    let mut places: HashMap<[&str; 3], Vec<NodeId>> = HashMap::new();
     for node in checker.nodes().filter(names_things) {
         if let Some(tag) = plant.tag(node) {
-            places.entry((tag, plant.class(node).unwrap_or(""))).or_default().push(node);
+            let key = [tag, plant.class(node).unwrap_or(""), unique(node).unwrap_or("")];
+            places.entry(key).or_default().push(node);
         }
     }
     let mut several: Vec<Vec<NodeId>> = places.into_values().filter(|nodes| nodes.len() > 1).collect();
@@ -713,6 +726,6 @@ mod tests {
     fn codes_are_named_once_and_ascend() {
         let codes: Vec<&str> = RULES.iter().map(|rule| rule.code).collect();
         assert!(codes.is_sorted());
-        assert_eq!(codes.iter().collect::<hashbrown::HashSet<_>>().len(), codes.len());
+        assert_eq!(codes.iter().collect::<HashSet<_>>().len(), codes.len());
     }
 }

@@ -65,7 +65,7 @@ fn branch_to(plant: &Plant<'_>, end: NodeId, pay: Pay<'_>) -> Result<Option<Dead
 fn class_of(plant: &Plant<'_>, items: &[NodeId], end: NodeId) -> &'static str {
     let topology = &plant.topology;
     let has_valve = items.iter().any(|item| topology.roles[*item as usize] == Role::Barrier);
-    let carries_sensor = items.iter().any(|item| carries_instrument(plant, *item));
+    let is_measured = items.iter().any(|item| carries_sensor(plant, *item));
     let is_blind = topology.roles[end as usize] == Role::PositiveBarrier;
     let words: String = items.iter().map(|item| words_of(plant, *item) + &service_of(plant, *item)).collect();
     let has_word = |is_meant: fn(&str) -> bool| words.split(|c: char| !c.is_alphabetic()).any(is_meant);
@@ -73,7 +73,7 @@ fn class_of(plant: &Plant<'_>, items: &[NodeId], end: NodeId) -> &'static str {
         () if has_word(|word| word.starts_with("drain")) => "drain",
         // A venturi is no vent.
         () if has_word(|word| matches!(word, "vent" | "vents" | "venting" | "vented" | "ventilation")) => "vent",
-        () if carries_sensor => "instrument_connection",
+        () if is_measured => "instrument_connection",
         () if has_valve && !is_blind => "drain_or_vent",
         () => "plugged",
     }
@@ -104,6 +104,11 @@ pub(crate) fn carries_instrument(plant: &Plant<'_>, node: NodeId) -> bool {
     let topology = &plant.topology;
     let is_instrument = |node: &NodeId| topology.roles[*node as usize] == Role::Instrument;
     is_instrument(&node) || topology.table(Over::All, Dir::Both).nodes(node).iter().any(is_instrument)
+}
+
+/// Whether an instrument that is joined to an item measures there. What is joined to a control valve moves it.
+pub(crate) fn carries_sensor(plant: &Plant<'_>, node: NodeId) -> bool {
+    plant.topology.roles[node as usize] != Role::Control && carries_instrument(plant, node)
 }
 
 /// Whether an item makes sense only between two pipes: a valve, a reducer, a tee.

@@ -12,14 +12,27 @@ use crate::graph::config::Names;
 use crate::graph::index::Key;
 use crate::graph::plant::Plant;
 use crate::graph::topology::Link;
-use crate::value::Value;
+use crate::value::{Value, convert};
 
-/// The flow edges that name a line.
+/// The flow edges of a line: those that name it as it is given, or by the id of a node that has this number.
 pub(crate) fn edges_with_line(plant: &Plant<'_>, line: Value<'_>, pay: Pay<'_>) -> Result<Vec<EdgeId>> {
     pay(plant.topology.edge_count() as u64)?;
     let key = Key::of(line);
-    let names_it = |edge: &EdgeId| plant.of_edge(*edge, Names::Line).and_then(Key::of) == key;
+    let is_it =
+        |name: Value<'_>| Key::of(name) == key || number_of(plant, name).is_some_and(|it| Some(it) == line.as_str());
+    let names_it = |edge: &EdgeId| plant.of_edge(*edge, Names::Line).is_some_and(is_it);
     Ok(plant.topology.edges_of(Link::FLOW).filter(names_it).collect())
+}
+
+/// The number of the line whose node has an id.
+pub(crate) fn number_of<'a>(plant: &Plant<'a>, id: Value<'_>) -> Option<&'a str> {
+    let line = plant.by_id(id).filter(|node| plant.has_type(*node, Names::LineType))?;
+    plant.tag(line)
+}
+
+/// What the line is called that an item or a pipe names: by its number, or by the id of its node.
+pub(crate) fn line_called(plant: &Plant<'_>, name: Value<'_>) -> String {
+    number_of(plant, name).map_or_else(|| convert::to_text(name), String::from)
 }
 
 /// Groups and their members.
@@ -55,8 +68,8 @@ impl Members {
 
 /// The items of a line that is a node: its members and the ends of its segments, in flow order.
 pub(crate) fn line_run(plant: &Plant<'_>, line: NodeId, pay: Pay<'_>) -> Result<Vec<NodeId>> {
-    let tag = plant.tag(line).map_or(Value::Null, Value::String);
-    let by_name = edges_with_line(plant, tag, pay)?;
+    let name = plant.tag(line).map_or(plant.id(line), Value::String);
+    let by_name = edges_with_line(plant, name, pay)?;
     if !by_name.is_empty() {
         return order(plant, &by_name, &[], pay);
     }

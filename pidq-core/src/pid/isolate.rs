@@ -316,7 +316,7 @@ impl Isolation<'_, '_> {
         let node = self.places[place as usize].node;
         self.inside.push(node);
         let degree = self.plant.topology.flow_degree(node);
-        if degree < drawn_ports(self.plant, node).unwrap_or(if stands_in_line(self.plant, node) { 2 } else { 0 }) {
+        if degree < pipes_made_for(self.plant, node) {
             self.gaps.push(Gap { kind: "free_port", at: node, edge: NONE });
             self.open.push(Open { place, kind: "free_port", at: node });
         } else if degree < 2 {
@@ -539,12 +539,23 @@ pub(crate) fn is_closed(plant: &Plant<'_>, node: NodeId) -> bool {
     position.is_some_and(|position| plant.topology.config.has(Names::Closed, position))
 }
 
-/// How many process ports an item has, where it lists them.
-pub(crate) fn drawn_ports(plant: &Plant<'_>, node: NodeId) -> Option<usize> {
+/// How many pipes an item is made for: as many as it has process ports, or two where it stands in a line.
+///
+/// A nozzle may be drawn with a port to its equipment, and a bubble of an instrument with one on each side: of these no more
+/// is known than that one pipe leads to a nozzle, and as many to an instrument as it calls ports of the process.
+pub(crate) fn pipes_made_for(plant: &Plant<'_>, node: NodeId) -> usize {
+    let Some(kinds) = port_kinds(plant, node) else { return if stands_in_line(plant, node) { 2 } else { 0 } };
+    let said = kinds.iter().filter(|kind| **kind == Some("process")).count();
+    let unsaid = kinds.iter().filter(|kind| kind.is_none()).count();
+    match plant.topology.roles[node as usize] {
+        _ if plant.topology.owner(node).is_some() => (said + unsaid).min(1),
+        Role::Instrument => said,
+        _ => said + unsaid,
+    }
+}
+
+/// What kinds of ports an item says it has; nothing where it lists none.
+fn port_kinds<'a>(plant: &Plant<'a>, node: NodeId) -> Option<Vec<Option<&'a str>>> {
     let ports = plant.of_node(node, Names::Ports)?.as_array()?;
-    let is_process = |port: &Value<'_>| match plant.field(*port, Names::PortType) {
-        Some(Value::String(kind)) => kind == "process",
-        _ => true,
-    };
-    Some(ports.iter().filter(is_process).count())
+    Some(ports.iter().map(|port| plant.field(port, Names::PortType).and_then(Value::as_str)).collect())
 }

@@ -35,6 +35,13 @@ struct Connector {
     enters: Option<bool>,
 }
 
+/// What a pair was found by.
+const LINK: &str = "linked_persistent_id";
+const LABEL: &str = "link_label";
+
+/// What ids of the edges between two connectors begin with.
+const JOINT: &str = "joint";
+
 const PAIR: &[&str] = &["from", "to", "by"];
 const LEFT: &[&str] = &["id", "drawing", "label", "candidates"];
 
@@ -96,7 +103,7 @@ pub(crate) fn join<'a>(sheets: &[Plant<'a>], by: JoinBy, pay: Pay<'_>) -> Result
     for (at, found) in partners.iter().enumerate() {
         let connector = &connectors[at];
         match found.as_slice() {
-            [(other, word)] if partners[*other].len() == 1 => {
+            [(other, word)] if partners[*other].len() == 1 && agree(connector, &connectors[*other], word) => {
                 let is_out = connector.enters == Some(false) || connectors[*other].enters == Some(true);
                 let goes_first =
                     is_out || connector.enters.is_none() && connectors[*other].enters.is_none() && at < *other;
@@ -174,7 +181,8 @@ fn sheet_names(sheets: &[Plant<'_>]) -> Vec<String> {
         let said = sheet.said(Names::DrawingNumber).or_else(|| sheet.said(Names::DrawingName));
         let name = said.map_or(format!("sheet-{}", at + 1), String::from);
         let others = (at + 1..).map(|number| format!("{name}~{number}"));
-        let free = std::iter::once(name.clone()).chain(others).find(|name| !names.contains(name));
+        let is_free = |name: &String| name != JOINT && !names.contains(name);
+        let free = std::iter::once(name.clone()).chain(others).find(is_free);
         names.push(free.unwrap_or(name));
     }
     names
@@ -202,6 +210,12 @@ fn moved_id<'a>(sheet: &Sheet<'_, 'a>, value: Value<'a>) -> Option<Datum<'a>> {
     sheet.plant.by_id(value).map(|_| Datum::Text(sheet.node_id(value)))
 }
 
+/// The same for the id of a line. The number of a line is no id, even where an item has the same one.
+fn moved_line<'a>(sheet: &Sheet<'_, 'a>, value: Value<'a>) -> Option<Datum<'a>> {
+    let line = sheet.plant.by_id(value).filter(|node| sheet.plant.has_type(*node, Names::LineType));
+    line.map(|_| Datum::Text(sheet.node_id(value)))
+}
+
 fn moved_node<'a>(sheet: &Sheet<'_, 'a>, node: NodeId) -> Datum<'a> {
     let config = &sheet.plant.topology.config;
     let object = sheet.plant.node(node);
@@ -209,31 +223,28 @@ fn moved_node<'a>(sheet: &Sheet<'_, 'a>, node: NodeId) -> Datum<'a> {
         .names(Names::NodeId)
         .iter()
         .find(|key| object.as_object().is_some_and(|object| object.get(key).is_some()));
-    let references = [Names::Parent, Names::Zone, Names::Segment, Names::Line];
-    with(object, |key, value| {
-        let is_id = id_key.is_some_and(|id_key| id_key == key);
-        let is_reference = references.iter().any(|names| config.names(*names).iter().any(|known| known == key));
-        match is_id {
-            true => Some(Datum::Text(sheet.node_id(value))),
-            false => is_reference.then(|| moved_id(sheet, value))?,
-        }
+    let is_one_of =
+        |lists: &[Names], key: &str| lists.iter().any(|names| config.names(*names).iter().any(|it| it == key));
+    with(object, |key, value| match key {
+        key if id_key.is_some_and(|id_key| id_key == key) => Some(Datum::Text(sheet.node_id(value))),
+        key if is_one_of(&[Names::Parent, Names::Zone, Names::Segment], key) => moved_id(sheet, value),
+        key if is_one_of(&[Names::Line], key) => moved_line(sheet, value),
+        _ => None,
     })
 }
 
 fn moved_edge<'a>(sheet: &Sheet<'_, 'a>, edge: u32) -> Datum<'a> {
     let config = &sheet.plant.topology.config;
     let is_end = |key: &str| config.endpoints().iter().flatten().any(|known| known == key);
-    let is_reference = |key: &str| {
-        [Names::Segment, Names::Line].iter().any(|names| config.names(*names).iter().any(|known| known == key))
-    };
-    let is_id = |key: &str| config.names(Names::EdgeId).iter().any(|known| known == key);
+    let is_one_of = |names: Names, key: &str| config.names(names).iter().any(|known| known == key);
     with(sheet.plant.edge(edge), |key, value| match key {
-        key if is_id(key) => Some(Datum::Text(sheet.edge_id(value))),
+        key if is_one_of(Names::EdgeId, key) => Some(Datum::Text(sheet.edge_id(value))),
         key if is_end(key) => match value {
             Value::Object(_) => sheet.plant.field(value, Names::EndpointId).and_then(|id| moved_id(sheet, id)),
             id => moved_id(sheet, id),
         },
-        key if is_reference(key) => moved_id(sheet, value),
+        key if is_one_of(Names::Segment, key) => moved_id(sheet, value),
+        key if is_one_of(Names::Line, key) => moved_line(sheet, value),
         _ => None,
     })
 }
@@ -243,7 +254,7 @@ fn joint<'a>(config: &TopologyConfig, from: &str, to: &str, number: usize) -> Da
     let first = |names: Names| config.names(names).first().cloned().unwrap_or_default();
     let [from_key, to_key] = config.endpoints().first().cloned().unwrap_or_default();
     let fields = [
-        (first(Names::EdgeId), format!("joint#{number}")),
+        (first(Names::EdgeId), format!("{JOINT}#{number}")),
         (first(Names::EdgeKind), first(Names::Flow)),
         (first(Names::EdgeClass), "off_page_connection".into()),
         (from_key, from.into()),
@@ -293,11 +304,11 @@ fn partners(
         pay(1 + (linked.len() + labelled.len()) as u64)?;
         let meets = |other: &usize| may_meet(connector, &connectors[*other]);
         if by != JoinBy::Label {
-            partners[at].extend(linked.into_iter().filter(meets).map(|other| (other, "linked_persistent_id")));
+            partners[at].extend(linked.into_iter().filter(meets).map(|other| (other, LINK)));
         }
         if by != JoinBy::Link && partners[at].is_empty() {
             let fits = |other: &usize| meets(other) && name_each_other(connector, &connectors[*other], names);
-            partners[at].extend(labelled.into_iter().filter(fits).map(|other| (other, "link_label")));
+            partners[at].extend(labelled.into_iter().filter(fits).map(|other| (other, LABEL)));
         }
     }
     Ok(partners)
@@ -348,6 +359,15 @@ impl<'c> Known<'c> {
 fn may_meet(a: &Connector, b: &Connector) -> bool {
     let is_same_way = a.enters.is_some() && a.enters == b.enters;
     a.sheet != b.sheet && !is_same_way
+}
+
+/// Whether neither of two connectors that a link joins says that it leads to another one.
+fn agree(a: &Connector, b: &Connector, by: &str) -> bool {
+    let leads_elsewhere = |a: &Connector, b: &Connector| {
+        let both = a.linked.as_ref().zip(b.persistent_id.as_ref());
+        both.is_some_and(|(linked, id)| linked != id)
+    };
+    by == LABEL || !leads_elsewhere(a, b) && !leads_elsewhere(b, a)
 }
 
 /// Whether two connectors name the drawings of each other.

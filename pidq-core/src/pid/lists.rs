@@ -165,11 +165,11 @@ impl<'p, 'a> Context<'p, 'a> {
         let topology = &self.plant.topology;
         let around = std::iter::once(node).chain(topology.ports.nodes(node).iter().copied());
         let edges = around.flat_map(|node| topology.table(Over::Flow, Dir::Both).edges(node).iter().copied());
-        let lines = sections::names_of(self.plant, edges, Names::Line);
+        let lines = sections::lines_of(self.plant, edges);
         if !lines.is_empty() {
             return lines;
         }
-        let own = self.plant.of_node(node, Names::Line).map(convert::to_text);
+        let own = self.plant.of_node(node, Names::Line).map(|name| flow::line_called(self.plant, name));
         own.or_else(|| self.lines.get(&node).cloned()).into_iter().collect()
     }
 
@@ -288,12 +288,18 @@ pub(crate) fn different<'a>(plant: &Plant<'a>, edges: &[EdgeId], field: &Field) 
     let mut seen = HashSet::new();
     let mut values: Vec<Value<'a>> = Vec::new();
     for value in edges.iter().filter_map(|edge| edge_value(plant, *edge, field)) {
-        if Key::of(value).is_some_and(|key| seen.insert(key)) {
+        if Key::of(as_measured(value, field)).is_some_and(|key| seen.insert(key)) {
             values.push(value);
         }
     }
     let changed = values.len() > 1;
     (values, changed)
+}
+
+/// A size as a number where it is written as a text: `50`, `"50"` and `"50.000"` are one.
+fn as_measured<'a>(value: Value<'a>, field: &Field) -> Value<'a> {
+    let number = value.as_str().and_then(|text| text.trim().parse::<f64>().ok()).filter(|number| number.is_finite());
+    number.filter(|_| matches!(field, Field::Named(Names::Size))).map_or(value, Value::number)
 }
 
 /// Whether an item is there to change what a pipe carries.
@@ -303,13 +309,22 @@ pub(crate) fn may_change(plant: &Plant<'_>, node: NodeId, field: &Field) -> bool
         return true;
     }
     match field {
-        Field::Named(Names::Size) => changes_size(plant, node),
+        Field::Named(Names::Size) => changes_size(plant, node) || has_smaller_branch(plant, node),
         Field::Named(Names::PipingClass) => is_valve(plant, node),
         _ => false,
     }
 }
 
-/// A reducer, a tee with a smaller branch, or a relief device, whose outlet is larger than its inlet.
+/// A tee that is drawn with ports of different sizes.
+fn has_smaller_branch(plant: &Plant<'_>, node: NodeId) -> bool {
+    let ports = plant.of_node(node, Names::Ports).and_then(Value::as_array);
+    let sizes = ports.into_iter().flat_map(|ports| ports.iter()).filter_map(|port| plant.field(port, Names::Size));
+    let mut sizes = sizes.map(convert::to_text);
+    let differs = sizes.next().is_some_and(|first| sizes.any(|other| other != first));
+    differs && plant.topology.roles[node as usize] == Role::Junction
+}
+
+/// A reducer, a reducing tee, or a relief device, whose outlet is larger than its inlet.
 fn changes_size(plant: &Plant<'_>, node: NodeId) -> bool {
     let is_reducing = || plant.class(node).is_some_and(|class| snake_case(class).contains("reducing"));
     matches!(plant.topology.roles[node as usize], Role::SizeBreak | Role::Relief) || is_reducing()
@@ -412,7 +427,7 @@ fn lines(plant: &Plant<'_>, pay: Pay<'_>) -> Result<Vec<Line>> {
     }
     for edge in topology.edges_of(Link::FLOW) {
         pay(1)?;
-        let at = match named_line(plant, edge) {
+        let at = match plant.of_edge(edge, Names::Line).map(|name| flow::line_called(plant, name)) {
             Some(name) => {
                 let at = *by_name.entry(name.clone()).or_insert(lines.len());
                 if at == lines.len() {
@@ -438,13 +453,6 @@ fn lines(plant: &Plant<'_>, pay: Pay<'_>) -> Result<Vec<Line>> {
     }
     lines.sort_by_key(|line| line.name.is_empty());
     Ok(lines)
-}
-
-/// The line that an edge names: by number, by the id of a line, or by its segment.
-fn named_line(plant: &Plant<'_>, edge: EdgeId) -> Option<String> {
-    let name = plant.of_edge(edge, Names::Line)?;
-    let node = plant.by_id(name).filter(|node| plant.has_type(*node, Names::LineType));
-    node.and_then(|node| plant.tag(node)).map(String::from).or_else(|| Some(convert::to_text(name)))
 }
 
 /// Where something flows into a line, and where out of it.

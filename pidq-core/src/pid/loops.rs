@@ -93,7 +93,7 @@ pub(crate) fn row<'a>(plant: &Plant<'a>, found: &Loop, pay: Pay<'_>) -> Result<V
     let points = sensing_points(plant, &sensors, pay)?;
     let signals = signals(plant, &found.members, &finals, pay)?;
     let edges = finals.iter().flat_map(|node| topology.table(Over::Flow, Dir::Both).edges(*node).iter().copied());
-    let lines = sections::names_of(plant, edges, Names::Line);
+    let lines = sections::lines_of(plant, edges);
     let fail = finals.iter().find_map(|node| plant.of_node(*node, Names::FailAction));
     let closed = !sensors.is_empty() && !finals.is_empty();
     Ok(vec![

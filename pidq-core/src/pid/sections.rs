@@ -2,11 +2,10 @@
 
 use hashbrown::{HashMap, HashSet};
 
-use super::{Datum, Pay};
+use super::{Datum, Pay, flow, lists};
 use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NONE, NodeId};
 use crate::graph::config::{Names, Role, snake_case};
-use crate::graph::index::Key;
 use crate::graph::parts::{Unions, cut_points as cuts, strong_parts};
 use crate::graph::plant::Plant;
 use crate::graph::routes;
@@ -158,11 +157,11 @@ pub(crate) fn recycles<'a>(plant: &Plant<'a>, pay: Pay<'_>) -> Result<Datum<'a>>
     Ok(Datum::Table(KEYS, groups.iter().map(row).collect()))
 }
 
-/// By number: whether it lies on a circle or between two. An edge of unknown direction leads back where it came from: that
-/// alone is no circle.
+/// By number: whether it lies on a circle or between two. An edge of unknown direction leads back where it came from, and
+/// so does equipment where a pipe comes to a nozzle and another leaves it: that alone is no circle.
 fn circular(topology: &Topology, reach: &walk::Reach, parts: &[u32], pay: Pay<'_>) -> Result<Vec<bool>> {
     let mut is_circular = vec![true; reach.len()];
-    if !topology.has_undirected {
+    if !topology.has_undirected && topology.ports.arc_count() == 0 {
         return Ok(is_circular);
     }
     pay((reach.len() + reach.arc_count()) as u64)?;
@@ -248,7 +247,7 @@ pub(crate) fn equipment_graph<'a>(plant: &Plant<'a>, pay: Pay<'_>) -> Result<Dat
         for step in steps.iter().filter(|step| step.depth > 0 && (step.stops || ends.contains(&step.node))) {
             let way = way_to(&steps, step);
             let items = way[1..way.len() - 1].iter().map(|step| step.node).collect();
-            let lines = names_of(plant, way[1..].iter().map(|step| step.via), Names::Line);
+            let lines = lines_of(plant, way[1..].iter().map(|step| step.via));
             let ends = [*from, topology.holder(step.node)].map(|node| Datum::Value(plant.id(node)));
             rows.push(ends.into_iter().chain([Datum::Nodes(items), Datum::texts(lines)]).collect());
         }
@@ -268,10 +267,10 @@ fn way_to<'s>(steps: &'s [walk::Step], end: &'s walk::Step) -> Vec<&'s walk::Ste
     way
 }
 
-/// The different values of a field of some edges, as texts, in the order of their first appearance.
-pub(crate) fn names_of(plant: &Plant<'_>, edges: impl Iterator<Item = EdgeId>, names: Names) -> Vec<String> {
+/// The lines of some pipes, each once, in the order of their first appearance.
+pub(crate) fn lines_of(plant: &Plant<'_>, edges: impl Iterator<Item = EdgeId>) -> Vec<String> {
     let mut seen = HashSet::new();
-    let named = edges.filter_map(|edge| plant.of_edge(edge, names)).map(crate::value::convert::to_text);
+    let named = edges.filter_map(|edge| plant.of_edge(edge, Names::Line)).map(|name| flow::line_called(plant, name));
     named.filter(|name| seen.insert(name.clone())).collect()
 }
 
@@ -324,9 +323,8 @@ pub(crate) fn review_sections<'a>(
 fn ends_section(plant: &Plant<'_>, cuts: Cuts, is_minor: &dyn Fn(NodeId) -> bool, node: NodeId) -> bool {
     let topology: &Topology = &plant.topology;
     let changes = |names: Names| {
-        let edges = topology.table(Over::Flow, Dir::Both).edges(node).iter();
-        let mut values = edges.filter_map(|edge| plant.of_edge(*edge, names).and_then(Key::of));
-        values.next().is_some_and(|first| values.any(|other| other != first))
+        let edges = topology.table(Over::Flow, Dir::Both).edges(node);
+        lists::different(plant, edges, &lists::Field::Named(names)).1
     };
     let is_equipment = topology.is_equipment(node) && !is_minor(topology.holder(node));
     is_equipment
@@ -358,7 +356,7 @@ fn section_row<'a>(plant: &Plant<'a>, number: usize, edges: &[EdgeId], ends: &[b
     let guards = |node: &NodeId| matches!(topology.roles[*node as usize], Role::Relief | Role::OneWay);
     let safeguards = items.iter().copied().filter(guards).collect();
     let limits = design_limits(plant, items.iter().chain(&equipment).copied().chain(rated_with(plant, &all, edges)));
-    let mut lines = names_of(plant, edges.iter().copied(), Names::Line);
+    let mut lines = lines_of(plant, edges.iter().copied());
     lines.sort();
     vec![
         Datum::Text(format!("S{number}")),
@@ -402,7 +400,9 @@ fn design_limits<'a>(plant: &Plant<'a>, items: impl Iterator<Item = NodeId>) -> 
     let mut limits: Vec<(String, f64)> = Vec::new();
     for (name, value) in items.flat_map(|item| numbers_of(plant.node(item))) {
         let snake = snake_case(&name);
-        let is_design = snake.contains("design") && (snake.contains("pressure") || snake.contains("temperature"));
+        // The head of a pump is no limit.
+        let is_limit = snake.contains("pressure") || snake.contains("temperature");
+        let is_design = snake.contains("design") && is_limit && !snake.contains("head");
         if !is_design {
             continue;
         }

@@ -82,19 +82,20 @@ impl Tag {
         Tag::parse(text).or_else(|| is_letters.then(|| Tag { letters: text.into(), ..Tag::default() }))
     }
 
-    /// `20-FIC-101A`: an area before, letters, a number, and what distinguishes equals. Nothing without letters and a
-    /// number.
+    /// `20-FIC-101A`, `20FIC101A`: areas before, letters, a number, and what distinguishes equals. Nothing without letters
+    /// and a number.
     pub fn parse(text: &str) -> Option<Tag> {
-        let is_separator = |c: char| matches!(c, '-' | '_' | ' ' | '.' | '/');
-        let (prefix, rest) = match text.trim().split_once(is_separator) {
-            Some((area, rest)) if is_area(area) => (area, rest),
-            _ => ("", text.trim()),
-        };
-        let letters = rest.chars().take_while(char::is_ascii_alphabetic).count();
-        let (letters, rest) = rest.split_at(letters);
+        let text = text.trim();
+        beginnings(text).into_iter().find_map(|at| Tag::parts(text[..at].trim_end_matches(is_separator), &text[at..]))
+    }
+
+    /// A tag whose letters begin a text.
+    fn parts(prefix: &str, text: &str) -> Option<Tag> {
+        const MOST: usize = 8;
+        let (letters, rest) = text.split_at(text.bytes().take_while(u8::is_ascii_alphabetic).count());
         let rest = rest.trim_start_matches(is_separator);
         let (number, suffix) = rest.split_at(number_length(rest));
-        let is_tag = !letters.is_empty() && letters.len() <= 6 && !number.is_empty();
+        let is_tag = (1..=MOST).contains(&letters.len()) && !number.is_empty();
         is_tag.then(|| Tag {
             prefix: prefix.into(),
             letters: letters.to_ascii_uppercase(),
@@ -154,6 +155,23 @@ fn number_length(text: &str) -> usize {
         }
     }
     length
+}
+
+/// Hyphens come in several kinds.
+fn is_separator(c: char) -> bool {
+    matches!(c, '-' | '_' | ' ' | '.' | '/' | '\u{2010}'..='\u{2013}' | '\u{2212}')
+}
+
+/// Where the letters of a tag may begin: behind as many areas as there are, then behind fewer; each time at once, or behind
+/// digits that are written close.
+fn beginnings(text: &str) -> Vec<usize> {
+    let mut starts = vec![0];
+    while let Some(start) = starts.last().copied() {
+        let Some((_, rest)) = text[start..].split_once(is_separator).filter(|(area, _)| is_area(area)) else { break };
+        starts.push(text.len() - rest.len());
+    }
+    let digits = |start: usize| text[start..].bytes().take_while(u8::is_ascii_digit).count();
+    starts.into_iter().rev().flat_map(|start| [start, start + digits(start)]).collect()
 }
 
 /// Digits, or an area code with digits: not the letters of an instrument.
@@ -224,6 +242,18 @@ mod tests {
         check("TI-7.A", "|T||I|7|A");
         check("T-101", "|T|||101|");
         check("ti 5", "|T||I|5|");
+        check("PIRCAHL 7", "|P||IRCAHL|7|");
+        check("FT\u{2013}101", "|F||T|101|");
+    }
+
+    #[test]
+    fn areas_stand_before_the_letters_apart_or_close() {
+        check("20FIC101", "20|F||IC|101|");
+        check("20FIC-101", "20|F||IC|101|");
+        check("10-20-FIC-101", "10-20|F||IC|101|");
+        check("10-20LT5", "10-20|L||T|5|");
+        check("3A-LT-5", "3A|L||T|5|");
+        check("32-LT-101-1A", "32|L||T|101|1A");
     }
 
     #[test]
