@@ -2,7 +2,7 @@
 //! flow; an end that is missing is an open end.
 
 use std::cmp::Reverse;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use crate::import::Finding;
 use crate::json::{Fields, Json};
@@ -15,8 +15,10 @@ use super::plant::{Meaning, Plant};
 /// Adds the pipe edges of every segment.
 pub fn add(plant: &mut Plant<'_>) {
     let segments = (0..plant.items.len()).filter(|item| plant.element(*item).name == "PipingNetworkSegment");
-    for segment in segments.collect::<Vec<usize>>() {
-        add_segment(plant, segment);
+    let segments: Vec<usize> = segments.collect();
+    let joints = Joints::new(plant, &segments);
+    for segment in segments {
+        add_segment(plant, segment, &joints);
     }
 }
 
@@ -39,7 +41,83 @@ struct Stop {
     of_run: bool,
 }
 
-fn add_segment(plant: &mut Plant<'_>, segment: usize) {
+/// Runs that name other runs, or a whole system of them.
+struct Joints {
+    /// By run and side: the first run that says that it is joined there.
+    named_by: HashMap<(usize, Side), usize>,
+    /// By system: its runs.
+    runs: HashMap<usize, Vec<usize>>,
+}
+
+impl Joints {
+    fn new(plant: &Plant<'_>, segments: &[usize]) -> Joints {
+        let mut joints = Joints { named_by: HashMap::new(), runs: HashMap::new() };
+        for segment in segments {
+            let system = plant.items[*segment].parent.filter(|owner| is_system(plant, *owner));
+            if let Some(system) = system {
+                joints.runs.entry(system).or_default().push(*segment);
+            }
+        }
+        for (segment, side) in segments.iter().flat_map(|segment| [(*segment, Side::From), (*segment, Side::To)]) {
+            let item = first_named(plant, segment, side).and_then(|id| plant.lookup(id));
+            let run = item.and_then(|item| joints.run_meant(plant, segment, item, side));
+            if let Some(run) = run {
+                joints.named_by.entry((run, side.other())).or_insert(segment);
+            }
+        }
+        joints
+    }
+
+    /// The run that is named: itself, or of a system the one that is open to who names it.
+    fn run_meant(&self, plant: &Plant<'_>, segment: usize, item: usize, side: Side) -> Option<usize> {
+        if !is_system(plant, item) {
+            return Some(item).filter(|item| is_run(plant, *item) && *item != segment);
+        }
+        let owner = plant.items[segment].parent;
+        let is_open = |run: &usize| match first_named(plant, *run, side.other()) {
+            Some(id) => plant.lookup(id).is_some_and(|named| named == segment || Some(named) == owner),
+            None => true,
+        };
+        let runs = self.runs.get(&item).filter(|runs| runs.len() <= MAX_RUNS)?;
+        let others = || runs.iter().copied().filter(|run| *run != segment);
+        only(others()).or_else(|| only(others().filter(is_open)))
+    }
+
+    /// What a run is joined to on a side: what it names, or the run that names it there.
+    fn joined_to(&self, plant: &Plant<'_>, run: usize, side: Side) -> Option<usize> {
+        match first_named(plant, run, side) {
+            Some(id) => plant.lookup(id).map(|item| self.run_meant(plant, run, item, side).unwrap_or(item)),
+            None => self.named_by.get(&(run, side)).copied(),
+        }
+    }
+
+    /// Whether the pipe of a run begins at the end of another, so that there is no end of a pipe in between.
+    fn continues(&self, plant: &Plant<'_>, run: usize, segment: usize, side: Side) -> bool {
+        self.joined_to(plant, run, side.other()) == Some(segment)
+            && !connections(plant, plant.items[run].element).is_empty()
+            && at_end_of_run(plant, run, segment, side.other(), self).is_some()
+    }
+}
+
+fn only(mut items: impl Iterator<Item = usize>) -> Option<usize> {
+    items.next().filter(|_| items.next().is_none())
+}
+
+fn is_run(plant: &Plant<'_>, item: usize) -> bool {
+    plant.items[item].node_type == "piping_network_segment"
+}
+
+fn is_system(plant: &Plant<'_>, item: usize) -> bool {
+    plant.items[item].node_type == "piping_network_system"
+}
+
+/// The id that the first connection of a run names on a side.
+fn first_named<'t>(plant: &Plant<'t>, run: usize, side: Side) -> Option<&'t str> {
+    let connection = connections(plant, plant.items[run].element).into_iter().next()?;
+    named(plant, connection, side)
+}
+
+fn add_segment(plant: &mut Plant<'_>, segment: usize, joints: &Joints) {
     let element = plant.items[segment].element;
     let items = inline_items(plant, element);
     let connections = connections(plant, element);
@@ -47,19 +125,22 @@ fn add_segment(plant: &mut Plant<'_>, segment: usize) {
         return add_unconnected(plant, segment, &items);
     };
     if !more.is_empty() && names_all(plant, &items, &connections) {
-        return add_pairs(plant, segment, &connections);
+        return add_pairs(plant, segment, &connections, joints);
     }
     let lines = centre_lines(plant, element);
     let known = known_places(plant, &items, first);
-    let from = end(plant, segment, first, Side::From, &tips(&lines, &known));
-    let known: Vec<Point> = known.into_iter().chain(from.at.clone()).collect();
-    let to = end(plant, segment, first, Side::To, &tips(&lines, &known));
-    let stops = in_order(plant, &items, from, to);
+    let from = end(plant, segment, first, Side::From, &tips(&lines, &known), joints);
+    let known: Vec<Point> = known.into_iter().chain(from.as_ref().and_then(|from| from.at.clone())).collect();
+    let to = end(plant, segment, first, Side::To, &tips(&lines, &known), joints);
+    let stops = match (from, to) {
+        (Some(from), Some(to)) => in_order(plant, &items, from, to),
+        (from, to) => from.into_iter().chain(items.iter().map(|item| stop(plant, *item))).chain(to).collect(),
+    };
     if let [first, .., last] = stops.as_slice() {
         mark_ends(plant, segment, first, last);
     }
     add_edges(plant, segment, &chain(&stops), lines, "");
-    add_more(plant, segment, more);
+    add_more(plant, segment, more, joints);
 }
 
 /// The stops of a run: from one end to the other, with the items between them in the order of the file.
@@ -115,10 +196,10 @@ fn names_all(plant: &Plant<'_>, items: &[usize], connections: &[&Element]) -> bo
 }
 
 /// The pipes of a segment that has a connection for each.
-fn add_pairs(plant: &mut Plant<'_>, segment: usize, connections: &[&Element]) {
+fn add_pairs(plant: &mut Plant<'_>, segment: usize, connections: &[&Element], joints: &Joints) {
     let mut pairs: Vec<[Stop; 2]> = Vec::with_capacity(connections.len());
     for connection in connections {
-        pairs.push([Side::From, Side::To].map(|side| end(plant, segment, connection, side, &[])));
+        pairs.extend(both_ends(plant, segment, connection, joints));
     }
     if let (Some([first, _]), Some([_, last])) = (pairs.first(), pairs.last()) {
         mark_ends(plant, segment, first, last);
@@ -133,12 +214,12 @@ fn chain(stops: &[Stop]) -> Vec<[Stop; 2]> {
 }
 
 /// Further connections of one segment join their ends directly.
-fn add_more(plant: &mut Plant<'_>, segment: usize, connections: &[&Element]) {
+fn add_more(plant: &mut Plant<'_>, segment: usize, connections: &[&Element], joints: &Joints) {
     for (index, connection) in connections.iter().enumerate() {
         let id = plant.items[segment].id.clone();
         plant.draft.find(Finding::ExtraConnection, format!("the segment `{id}` has several connections"), &[&id]);
-        let stops = [Side::From, Side::To].map(|side| end(plant, segment, connection, side, &[]));
-        add_edges(plant, segment, &[stops], Vec::new(), &format!("{}-", index + 2));
+        let stops = both_ends(plant, segment, connection, joints);
+        add_edges(plant, segment, stops.as_slice(), Vec::new(), &format!("{}-", index + 2));
     }
 }
 
@@ -165,13 +246,17 @@ fn centre_lines(plant: &Plant<'_>, element: usize) -> Vec<Vec<Point>> {
     lines.filter(|line| !line.is_empty()).collect()
 }
 
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy, Eq, Hash, PartialEq)]
 enum Side {
     From,
     To,
 }
 
 impl Side {
+    fn other(self) -> Side {
+        if self == Side::From { Side::To } else { Side::From }
+    }
+
     /// The id of the item that a connection names on this side.
     fn item(self, connection: &Element) -> Option<&str> {
         connection.get(self.names()[0])
@@ -213,20 +298,38 @@ fn gap(a: &Point, b: &Point) -> f64 {
     (x - to_x).hypot(y - to_y)
 }
 
-fn end(plant: &mut Plant<'_>, segment: usize, connection: &Element, side: Side, tips: &[Point]) -> Stop {
+/// What a run is joined to on a side. Nothing where the pipe goes on in another run, which ends open: its end is the only one.
+fn end(
+    plant: &mut Plant<'_>,
+    segment: usize,
+    connection: &Element,
+    side: Side,
+    tips: &[Point],
+    joints: &Joints,
+) -> Option<Stop> {
     let [_, port_name, word] = side.names();
     let port = connection.get(port_name).map(Json::guess);
-    match named(plant, connection, side) {
-        None => open_end(plant, segment, word, tips),
+    let item = match named(plant, connection, side) {
+        // Another run may say what this one leaves open.
+        None => joints.named_by.get(&(segment, side)).copied(),
         Some(id) => match plant.meaning(id) {
-            Some(Meaning::Item(item)) => match at_end_of_run(plant, segment, item, side) {
-                Some(last) => Stop { port, of_run: last != item, ..stop(plant, last) },
-                None => open_end(plant, segment, word, tips),
-            },
+            Some(Meaning::Item(item)) => Some(joints.run_meant(plant, segment, item, side).unwrap_or(item)),
             // Dangling or a signal line: kept as the file has it.
-            _ => dangling(plant, segment, id, port),
+            _ => return Some(dangling(plant, segment, id, port)),
         },
+    };
+    let last = item.and_then(|item| at_end_of_run(plant, segment, item, side, joints));
+    match (item, last) {
+        (Some(item), Some(last)) => Some(Stop { port, of_run: last != item, ..stop(plant, last) }),
+        (Some(run), None) if is_run(plant, run) && joints.continues(plant, run, segment, side) => None,
+        _ => Some(open_end(plant, segment, word, tips)),
     }
+}
+
+/// Both ends of a connection that stands for itself.
+fn both_ends(plant: &mut Plant<'_>, segment: usize, connection: &Element, joints: &Joints) -> Option<[Stop; 2]> {
+    let [from, to] = [Side::From, Side::To].map(|side| end(plant, segment, connection, side, &[], joints));
+    from.zip(to).map(|(from, to)| [from, to])
 }
 
 /// The id that a connection names on a side: of an item, or where there is none of a port.
@@ -235,15 +338,16 @@ fn named<'e>(plant: &Plant<'_>, connection: &'e Element, side: Side) -> Option<&
     side.item(connection).or_else(by_port)
 }
 
-/// Runs that join runs are followed so far: longer chains, and circles, are no drawing.
+/// Runs that join runs are followed so far, and so many of a system are looked at: longer chains, and circles, are no
+/// drawing.
 const MAX_RUNS: usize = 64;
 
 /// A run may be joined to another run instead of to an item: what is meant is the item at the end of that run, or what that
 /// run is joined to itself. Nothing where it ends open.
-fn at_end_of_run(plant: &Plant<'_>, segment: usize, item: usize, side: Side) -> Option<usize> {
+fn at_end_of_run(plant: &Plant<'_>, segment: usize, item: usize, side: Side, joints: &Joints) -> Option<usize> {
     let mut item = item;
     for _ in 0..MAX_RUNS {
-        let is_run = plant.items[item].node_type == "piping_network_segment";
+        let is_run = is_run(plant, item);
         if !is_run || item == segment {
             return (!is_run).then_some(item);
         }
@@ -253,10 +357,7 @@ fn at_end_of_run(plant: &Plant<'_>, segment: usize, item: usize, side: Side) -> 
         let last = if side == Side::From { items.last() } else { items.first() };
         item = match last {
             Some(last) => *last,
-            None => {
-                let connection = connections(plant, element).into_iter().next()?;
-                plant.lookup(named(plant, connection, side)?)?
-            }
+            None => joints.joined_to(plant, item, side)?,
         };
     }
     None

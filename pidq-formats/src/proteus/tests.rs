@@ -161,11 +161,67 @@ fn runs_that_join_runs_join_the_items_at_their_ends_once() {
          </PipingNetworkSystem></PlantModel>",
     );
     let found = edges(&graph(&runs), "physically_connected_to");
-    let expected = ["T > A", "A > B", "B > P", "S4-start > C", "C > S4-end", "C > S5-end"].map(String::from);
+    let expected = ["T > A", "A > B", "B > P", "S4-start > C", "C > S5-end"].map(String::from);
     assert_eq!(found, expected.into());
     let graph = graph(&runs);
     let joints = rows(&graph, "edges").iter().filter(|edge| edge["from"] == "A" && edge["to"] == "B");
     assert_eq!(joints.count(), 1);
+}
+
+/// Runs with what is in them and what each says of its ends: nothing where it names nothing.
+fn check_runs(runs: &[(&str, Option<&str>, Option<&str>)], expected: &[&str]) {
+    let end = |name: &str, id: Option<&str>| id.map_or(String::new(), |id| format!(" {name}='{id}'"));
+    let run = |(at, (inside, from, to)): (usize, &(&str, Option<&str>, Option<&str>))| {
+        let ends = end("FromID", *from) + &end("ToID", *to);
+        format!("<PipingNetworkSegment ID='S{}'>{inside}<Connection{ends}/></PipingNetworkSegment>", at + 1)
+    };
+    let runs: String = runs.iter().enumerate().map(run).collect();
+    let plant = import(&format!(
+        "<PlantModel><PlantInformation SchemaVersion='4.1'/>{TANK}<PipingNetworkSystem ID='L'>{runs}</PipingNetworkSystem></PlantModel>"
+    ));
+    let found = edges(&graph(&plant), "physically_connected_to");
+    assert_eq!(found, expected.iter().map(|text| (*text).to_owned()).collect(), "{runs}");
+}
+
+#[test]
+fn a_run_that_another_names_is_not_open_there() {
+    let [a, b] = ["<PipingComponent ID='A'/>", "<PipingComponent ID='B'/>"];
+    let tank = Some("TN");
+    check_runs(&[(a, tank, Some("S2")), (b, None, None)], &["TN > A", "A > B", "B > S2-end"]);
+    check_runs(&[(a, tank, None), (b, Some("S1"), None)], &["TN > A", "A > B", "B > S2-end"]);
+    check_runs(&[(a, None, tank), (b, None, Some("S1"))], &["S2-start > B", "B > A", "A > TN"]);
+    check_runs(&[(a, tank, Some("S2")), ("", Some("S1"), None)], &["TN > A", "A > S2-end"]);
+    check_runs(&[(a, tank, Some("S2")), ("", None, None)], &["TN > A", "A > S2-end"]);
+    check_runs(&[(a, tank, Some("S2")), ("", None, Some("S3")), (b, None, None)], &["TN > A", "A > B", "B > S3-end"]);
+    check_runs(&[("", tank, Some("S2")), ("", None, None)], &["TN > S2-end"]);
+    check_runs(&[("", tank, Some("S2")), ("", None, Some("S3")), ("", None, None)], &["TN > S3-end"]);
+    check_runs(&[("", None, Some("S2")), ("", None, None)], &["S1-start > S1-end", "S2-start > S2-end"]);
+    // The pipe that is named comes from elsewhere: where it ends is not where this one ends.
+    check_runs(&[(a, tank, Some("S2")), ("", Some("B"), None)], &["TN > A", "A > S1-end", "B > S2-end"]);
+}
+
+#[test]
+fn a_system_that_is_named_stands_for_the_run_that_is_open_to_it() {
+    let [run, other] = ["A", "B"].map(|id| format!("<PipingComponent ID='{id}'/>"));
+    let check = |more: &str, expected: &[&str]| {
+        let plant = import(&format!(
+            "<PlantModel><PlantInformation SchemaVersion='4.1'/>{TANK}<PipingNetworkSystem ID='L1'>\
+             <PipingNetworkSegment ID='S1'>{run}<Connection FromID='TN' ToID='L2'/></PipingNetworkSegment></PipingNetworkSystem>\
+             <PipingNetworkSystem ID='L2'><PipingNetworkSegment ID='S2'>{other}<Connection/></PipingNetworkSegment>{more}\
+             </PipingNetworkSystem></PlantModel>"
+        ));
+        let found = edges(&graph(&plant), "physically_connected_to");
+        assert_eq!(found, expected.iter().map(|text| (*text).to_owned()).collect(), "{more}");
+    };
+    check("", &["TN > A", "A > B", "B > S2-end"]);
+    let branch = |from: &str| {
+        format!(
+            "<PipingNetworkSegment ID='S3'><PipingComponent ID='C'/><Connection FromID='{from}' ToID='D'/></PipingNetworkSegment>"
+        )
+    };
+    check(&branch("B"), &["TN > A", "A > B", "B > C", "B > S2-end", "C > D"]);
+    // Two runs are open: which of them is meant is not guessed.
+    check(&branch(""), &["TN > A", "A > L2", "S2-start > B", "B > S2-end", "S3-start > C", "C > D"]);
 }
 
 #[test]
