@@ -20,6 +20,8 @@ pub struct Model<'a> {
     pub metadata: Option<Object<'a>>,
     /// Names of ends that name no node, in the order in which they came.
     pub ghosts: Vec<String>,
+    /// The numbers of lines by the ids of their nodes.
+    lines: HashMap<String, &'a str>,
     /// What the fields and words of the document are called.
     pub words: Rc<TopologyConfig>,
 }
@@ -63,11 +65,18 @@ impl<'a> Model<'a> {
         let nodes: Vec<Node<'a>> = objects(nodes).map(|fields| names.node(fields)).collect();
         let mut ghosts = Vec::new();
         let edges = edges.map(|edges| objects(edges).map(|fields| names.edge(fields, &mut ghosts)).collect());
-        Ok(Model { nodes, edges: edges.unwrap_or_default(), metadata, ghosts, words })
+        let lines = nodes.iter().filter(|node| node.kind().is_some_and(|kind| words.lists_word("line_types", kind)));
+        let lines = lines.filter_map(|line| Some((text(line.id()?), line.tag()?))).collect();
+        Ok(Model { nodes, edges: edges.unwrap_or_default(), metadata, ghosts, lines, words })
     }
 }
 
 impl Model<'_> {
+    /// The number of a line that items and pipes name: by this number, or by the id of its node.
+    pub fn line_called<'m>(&'m self, name: &'m str) -> &'m str {
+        self.lines.get(name).copied().unwrap_or(name)
+    }
+
     /// Keeps the nodes with these ids, what has them as a part, parts that lead from one kept node to another, and the
     /// edges between.
     pub fn keep(&mut self, ids: &BTreeSet<String>) {

@@ -51,5 +51,5 @@ pub fn cluster_of(model: &Model<'_>, outline: &Outline, index: usize) -> String 
     if let Some(equipment) = owner.or(owns) {
         return equipment.title();
     }
-    model.nodes[index].line().unwrap_or_default().to_owned()
+    model.nodes[index].line().map(|line| model.line_called(line)).unwrap_or_default().to_owned()
 }

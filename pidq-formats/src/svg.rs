@@ -95,14 +95,16 @@ impl Drawing {
     /// `PQ6003` for what is no graph, `PQ6007` for one that is too large for a sheet.
     pub fn draw(&self, value: Value<'_>) -> Result<String> {
         let mut model = Model::of(value)?;
-        if let Some(only) = &self.only {
+        let reaches = self.only.as_ref().map(|only| {
+            let reaches = sheet::reaches(&Cast::of(&model));
             model.keep(only);
-        }
+            reaches
+        });
         if model.nodes.len() + model.edges.len() > MAX_ITEMS {
             let message = format!("the graph has more than {MAX_ITEMS} nodes and edges; draw a part of it");
             return Err(Error::new(Code::TooLarge, message));
         }
-        let cast = Cast::of(&model);
+        let cast = Cast { reaches: reaches.unwrap_or_default(), ..Cast::of(&model) };
         let scene = if sheet::is_placed(&cast) { sheet::scene(&cast) } else { layout::scene(&cast) };
         let labels = labels::labels(&cast, &scene);
         let svg = Writer { drawing: self, cast: &cast, scene: &scene, out: String::new() }.write(&labels);

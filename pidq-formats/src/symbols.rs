@@ -290,13 +290,7 @@ pub const SYMBOLS: &[Symbol] = &[
         "<circle class=\"s\" r=\"18\"/><path class=\"n\" d=\"M-12 -13.4L16.5 -7M-12 13.4L16.5 7\"/>",
         Shape::Circle,
     ),
-    upright(
-        "plate_exchanger",
-        &["plate"],
-        (18.0, 22.0),
-        "<rect class=\"s\" x=\"-18\" y=\"-22\" width=\"36\" height=\"44\"/><path class=\"n\" d=\"M-12 -22V22M-6 -22V22M0 -22V22M6 -22V22M12 -22V22\"/>",
-        Shape::Box,
-    ),
+    stretched("plate_exchanger", &["plate"], (18.0, 22.0), plates, Shape::Box),
     stretched(
         "exchanger",
         &["exchanger", "cooler", "condenser", "reboiler", "heater"],
@@ -358,6 +352,16 @@ fn drum(w: f64, h: f64) -> String {
 }
 
 /// A round exchanger, or a shell with its tubes where it is long.
+fn plates(w: f64, h: f64) -> String {
+    let plate = |part: i32| format!("M{:.1} {:.1}V{h:.1}", w * f64::from(part) / 3.0, -h);
+    let plates: String = (-2..=2).map(plate).collect();
+    let (x, y, width, height) = (-w, -h, 2.0 * w, 2.0 * h);
+    format!(
+        "<rect class=\"s\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\"/>\
+         <path class=\"n\" d=\"{plates}\"/>"
+    )
+}
+
 fn exchanger(w: f64, h: f64) -> String {
     let r = w.min(h);
     let (x, y) = (r * 0.25, r * 0.5);

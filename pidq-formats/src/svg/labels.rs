@@ -180,6 +180,7 @@ fn label_lines(cast: &Cast<'_, '_>, scene: &Scene, occupied: &mut Occupied, labe
     let mut stretches: BTreeMap<&str, Vec<(Point, Point)>> = BTreeMap::new();
     for route in scene.routes.iter().filter(|route| route.purpose == Purpose::Flow) {
         let Some(line) = cast.model.edges[route.edge].line() else { continue };
+        let line = cast.model.line_called(line);
         stretches.entry(line).or_default().extend(route.points.windows(2).map(|pair| (pair[0], pair[1])));
     }
     let length = |stretch: &(Point, Point)| (stretch.0.0 - stretch.1.0).hypot(stretch.0.1 - stretch.1.1);

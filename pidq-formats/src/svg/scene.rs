@@ -46,6 +46,8 @@ pub struct Cast<'m, 'a> {
     pub stands_for: Vec<Option<usize>>,
     /// The ports and parts of each node.
     pub parts: Vec<Vec<usize>>,
+    /// How far equipment reaches of which not all nozzles are drawn, by name.
+    pub reaches: HashMap<String, Point>,
 }
 
 /// Classes that stand for functions and references.
@@ -75,7 +77,7 @@ impl<'m, 'a> Cast<'m, 'a> {
         for (part, owner) in outline.owner.iter().enumerate() {
             owner.iter().for_each(|owner| parts[*owner].push(part));
         }
-        Cast { model, outline, symbols, abstracts, stands_for, parts }
+        Cast { model, outline, symbols, abstracts, stands_for, parts, reaches: HashMap::new() }
     }
 
     /// Whether a node can be drawn at all. Chambers and impellers are inside of what is drawn.

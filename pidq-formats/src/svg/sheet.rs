@@ -1,5 +1,7 @@
 //! Places from the drawing itself: positions are scaled so that symbols have room, and pipes run as they were drawn.
 
+use std::collections::HashMap;
+
 use pidq_core::{Object, Value};
 
 use crate::model::{Node, Purpose};
@@ -63,16 +65,73 @@ pub fn is_placed(cast: &Cast<'_, '_>) -> bool {
     placed * 2 > all
 }
 
+/// Where everything is on the drawing that is drawn.
+fn positions(cast: &Cast<'_, '_>) -> Vec<Option<Point>> {
+    let nodes = cast.model.nodes.iter().enumerate();
+    let mut at: Vec<Option<Point>> =
+        nodes.map(|(index, node)| position(node).filter(|_| cast.is_drawable(index))).collect();
+    fill_gaps(cast, &mut at);
+    at
+}
+
+/// How far nodes reach with all their nozzles, by name, in the units of the drawing: a part of it shows equipment no smaller.
+pub fn reaches(cast: &Cast<'_, '_>) -> HashMap<String, Point> {
+    let at = positions(cast);
+    let reach = |(index, node): (usize, &Node<'_>)| {
+        let own = middle(node.fields).or(at[index])?;
+        Some((node.name.clone(), span_of_nozzles(cast, index, own, &at)?))
+    };
+    cast.model.nodes.iter().enumerate().filter_map(reach).collect()
+}
+
+/// How far each node is moved, so that sheets that were joined stand beside each other; nothing where there is one sheet.
+fn sheet_shifts(cast: &Cast<'_, '_>, at: &[Option<Point>]) -> Vec<Point> {
+    const GAP: f64 = 0.1;
+    let is_joined = cast.model.metadata.is_some_and(|metadata| metadata.get("joined").is_some());
+    if !is_joined {
+        return Vec::new();
+    }
+    let mut sheets = Sheets::default();
+    let of_node: Vec<usize> = cast.model.nodes.iter().zip(at).map(|(node, at)| sheets.note(node, *at)).collect();
+    let mut left = 0.0;
+    let shifts = sheets.bounds.into_iter().map(|bounds| bounds.unwrap_or_default()).map(|[low_x, low_y, high_x]| {
+        let shift = (left - low_x, -low_y);
+        left += (high_x - low_x) * (1.0 + GAP);
+        shift
+    });
+    let shifts: Vec<Point> = shifts.collect();
+    of_node.into_iter().map(|sheet| shifts[sheet]).collect()
+}
+
+/// Sheets that were joined, by what ids begin with, and how far each reaches: left, top, right.
+#[derive(Default)]
+struct Sheets<'n> {
+    places: HashMap<&'n str, usize>,
+    bounds: Vec<Option<[f64; 3]>>,
+}
+
+impl<'n> Sheets<'n> {
+    /// The sheet of a node, which reaches as far as the node.
+    fn note(&mut self, node: &'n Node<'_>, at: Option<Point>) -> usize {
+        let name = node.name.split_once('#').map_or("", |(name, _)| name);
+        let sheet = *self.places.entry(name).or_insert(self.bounds.len());
+        if sheet == self.bounds.len() {
+            self.bounds.push(None);
+        }
+        if let Some((x, y)) = at {
+            let [low_x, low_y, high_x] = self.bounds[sheet].unwrap_or([x, y, x]);
+            self.bounds[sheet] = Some([low_x.min(x), low_y.min(y), high_x.max(x)]);
+        }
+        sheet
+    }
+}
+
 /// The sheet as it was drawn.
 pub fn scene(cast: &Cast<'_, '_>) -> Scene {
-    let mut at: Vec<Option<Point>> = cast.model.nodes.iter().map(position).collect();
-    for (index, place) in at.iter_mut().enumerate() {
-        if !cast.is_drawable(index) {
-            *place = None;
-        }
-    }
-    fill_gaps(cast, &mut at);
-    let frame = Frame::of(cast, &at);
+    let mut at = positions(cast);
+    let shifts = sheet_shifts(cast, &at);
+    at.iter_mut().zip(&shifts).for_each(|(at, shift)| *at = at.map(|at| moved(at, *shift)));
+    let frame = Frame::of(cast, &at, shifts);
     let pixels: Vec<Option<Point>> = at.iter().map(|place| place.map(|point| frame.pixel(point))).collect();
     let mut places: Vec<Option<Placed>> =
         pixels.iter().enumerate().map(|(index, at)| at.map(|at| placed(cast, index, at, &frame, &pixels))).collect();
@@ -133,10 +192,16 @@ struct Frame {
     flip: bool,
     /// How large symbols are.
     symbols: f64,
+    /// By node: how far its sheet was moved; none where there is one sheet.
+    shifts: Vec<Point>,
+}
+
+fn moved(point: Point, by: Point) -> Point {
+    (point.0 + by.0, point.1 + by.1)
 }
 
 impl Frame {
-    fn of(cast: &Cast<'_, '_>, at: &[Option<Point>]) -> Frame {
+    fn of(cast: &Cast<'_, '_>, at: &[Option<Point>], shifts: Vec<Point>) -> Frame {
         let points = || at.iter().flatten();
         let min = points().fold((f64::MAX, f64::MAX), |low, point| (low.0.min(point.0), low.1.min(point.1)));
         let max = points().fold((f64::MIN, f64::MIN), |high, point| (high.0.max(point.0), high.1.max(point.1)));
@@ -149,7 +214,12 @@ impl Frame {
             cast.model.metadata.and_then(|fields| fields.get("coordinate_system")).and_then(Value::as_object);
         let flip = coordinates.and_then(|fields| fields.get("y_axis")).and_then(Value::as_str) == Some("up");
         let origin = if flip { (min.0, max.1) } else { min };
-        Frame { scale, origin, flip, symbols: (scale / wanted).clamp(0.35, 1.0) }
+        Frame { scale, origin, flip, symbols: (scale / wanted).clamp(0.35, 1.0), shifts }
+    }
+
+    /// What stands on the sheet of a node.
+    fn pixel_by(&self, node: usize, point: Point) -> Point {
+        self.pixel(self.shifts.get(node).map_or(point, |shift| moved(point, *shift)))
     }
 
     fn pixel(&self, (x, y): Point) -> Point {
@@ -176,10 +246,13 @@ fn placed(cast: &Cast<'_, '_>, index: usize, at: Point, frame: &Frame, pixels: &
     let usual = (symbol.half.0 * frame.symbols, symbol.half.1 * frame.symbols);
     let is_equipment = symbol.place == Place::Upright && symbol.name != "actuator";
     // The position is where the symbol was inserted, which need not be its middle.
-    let at = middle(cast.model.nodes[index].fields).filter(|_| is_equipment).map_or(at, |middle| frame.pixel(middle));
+    let at = middle(cast.model.nodes[index].fields)
+        .filter(|_| is_equipment)
+        .map_or(at, |middle| frame.pixel_by(index, middle));
     let own = half_size(&cast.model.nodes[index]).map(|(w, h)| (w * frame.scale, h * frame.scale));
     let spanned = span_of_nozzles(cast, index, at, pixels);
-    let larger = [own, spanned].into_iter().flatten().reduce(|a, b| (a.0.max(b.0), a.1.max(b.1)));
+    let whole = cast.reaches.get(&cast.model.nodes[index].name).map(|(w, h)| (w * frame.scale, h * frame.scale));
+    let larger = [own, spanned, whole].into_iter().flatten().reduce(|a, b| (a.0.max(b.0), a.1.max(b.1)));
     let half = match larger {
         Some((w, h)) if is_equipment => (w.clamp(usual.0 * 0.6, usual.0 * 8.0), h.clamp(usual.1 * 0.6, usual.1 * 8.0)),
         _ => usual,
@@ -209,7 +282,7 @@ fn routes(cast: &Cast<'_, '_>, places: &[Option<Placed>], frame: &Frame) -> Vec<
         ) else {
             continue;
         };
-        let points = match (path(fields, frame), purpose) {
+        let points = match (path(fields, frame, from), purpose) {
             (Some(path), Purpose::Flow) => routes::along(&path, a, b),
             (Some(path), _) => path,
             (None, Purpose::Flow) => routes::elbow(cast, places, &occupied, (from, to)),
@@ -220,12 +293,12 @@ fn routes(cast: &Cast<'_, '_>, places: &[Option<Placed>], frame: &Frame) -> Vec<
     list
 }
 
-fn path(fields: Object<'_>, frame: &Frame) -> Option<Vec<Point>> {
+fn path(fields: Object<'_>, frame: &Frame, node: usize) -> Option<Vec<Point>> {
     let list = fields.get("orig_path").and_then(Value::as_array)?;
     let point = |value: Value<'_>| {
         let pair = value.as_array()?;
         let number = |index| pair.get(index).and_then(Value::as_f64).filter(|number| is_place(*number));
-        Some(frame.pixel((number(0)?, number(1)?)))
+        Some(frame.pixel_by(node, (number(0)?, number(1)?)))
     };
     let points: Vec<Point> = list.iter().filter_map(point).collect();
     (points.len() > 1).then_some(points)

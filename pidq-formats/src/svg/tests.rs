@@ -127,6 +127,66 @@ fn marked_are_nodes_edges_and_what_lies_between_marked_nodes() {
     assert_eq!((svg.matches("class=\"hit\"").count(), svg.matches("class=\"hot\"").count()), (0, 1));
 }
 
+/// The size of a symbol that is a box: width and height.
+fn box_of(svg: &str, id: &str) -> (f64, f64) {
+    let (_, node) = svg.split_once(&format!("data-id=\"{id}\"")).expect("the node is drawn");
+    let number = |key: &str| {
+        let (_, rest) = node.split_once(&format!(" {key}=\"")).expect("a box");
+        rest.split('"').next().and_then(|number| number.parse().ok()).expect("a number")
+    };
+    (number("width"), number("height"))
+}
+
+#[test]
+fn equipment_reaches_to_its_nozzles_also_where_some_are_left_out() {
+    let nozzle =
+        |id: &str, x: i32, y: i32| format!(r#"{{"id": "{id}", "class": "nozzle", "orig_x": {x}, "orig_y": {y}}}"#);
+    let json = format!(
+        r#"{{"nodes": [{{"id": "E", "class": "plate_heat_exchanger", "orig_x": 50, "orig_y": 50}}, {}, {},
+        {{"id": "V", "class": "gate_valve", "orig_x": 20, "orig_y": 10}}, {{"id": "W", "class": "gate_valve", "orig_x": 300, "orig_y": 99}}],
+        "edges": [{{"edge_type": "physically_has_a", "from": "E", "to": "N1"}}, {{"edge_type": "physically_has_a", "from": "E", "to": "N2"}},
+        {{"edge_type": "piping", "from": "V", "to": "N1"}}]}}"#,
+        nozzle("N1", 35, 10),
+        nozzle("N2", 65, 90)
+    );
+    let (width, height) = box_of(&draw(&json), "E");
+    assert!((height / width - 80.0 / 30.0).abs() < 0.1, "{width} × {height}");
+    let only = Some(["V", "W", "N1", "E"].map(String::from).into());
+    let part = draw_with(&Drawing { only, ..Drawing::default() }, &json);
+    assert!(!part.contains("data-id=\"N2\""));
+    assert_eq!(box_of(&part, "E"), (width, height));
+}
+
+#[test]
+fn sheets_that_were_joined_stand_side_by_side() {
+    let node = |id: &str, x: i32| format!(r#"{{"id": "{id}", "class": "gate_valve", "orig_x": {x}, "orig_y": 5}}"#);
+    let sheets = |metadata: &str| {
+        let nodes = [node("A#1", 0), node("A#2", 90), node("B#1", 10), node("B#2", 100)].join(",");
+        let pipe = |from: &str, to: &str| {
+            format!(r#"{{"id": "{from}", "from": "{from}", "to": "{to}", "orig_path": [[20, 5], [70, 5]]}}"#)
+        };
+        let pipes = [pipe("A#1", "A#2"), pipe("B#1", "B#2")].join(",");
+        draw(&format!(r#"{{"nodes": [{nodes}], "edges": [{pipes}], "metadata": {{{metadata}}}}}"#))
+    };
+    let apart = sheets(r#""joined": {}"#);
+    assert!(at(&apart, "A#2").0 < at(&apart, "B#1").0);
+    let width = |svg: &str, from: &str, to: &str| at(svg, to).0 - at(svg, from).0;
+    assert_eq!(width(&apart, "A#1", "A#2"), width(&apart, "B#1", "B#2"));
+    let (_, pipe) = apart.split_once("class=\"p\" data-id=\"B#1\"").expect("the pipe is drawn");
+    let begins = pipe.split_once(" d=\"M").and_then(|(_, way)| way.split(' ').next()?.parse::<f64>().ok());
+    assert!(begins.expect("a way") > at(&apart, "A#2").0, "{pipe}");
+    let one = sheets("");
+    assert!(at(&one, "B#1").0 < at(&one, "A#2").0);
+}
+
+#[test]
+fn a_line_is_called_by_its_number() {
+    let json = r#"{"nodes": [{"id": "n7", "node_type": "line", "tag": "50-W-1"}, {"id": "a", "class": "tank"}, {"id": "b", "class": "tank"}],
+        "edges": [{"from": "a", "to": "b", "line_id": "n7"}]}"#;
+    let svg = draw(json);
+    assert!(svg.contains(">50-W-1<") && !svg.contains(">n7<"), "{svg}");
+}
+
 #[test]
 fn a_result_of_any_shape_names_what_is_marked() {
     let graph = Graph::from_json(r#"[{"id": "a", "x": {"id": "no"}}, "b", {"nodes": [{"id": 7}], "why": "not this"}]"#)
