@@ -1,6 +1,6 @@
 //! GraphML: directed, keys typed, nested values as JSON text. Read and written as NetworkX and yEd do.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 
 use pidq_core::{Object, Value};
@@ -11,7 +11,7 @@ use crate::import::{Draft, Finding, Imported};
 use crate::json::{Fields, Json, is_number};
 use crate::model::{ENDS, Model, text};
 use crate::text::decode_xml;
-use crate::xml::{Tree, escape};
+use crate::xml::{Element, Tree, escape};
 
 /// The mark of a value that is JSON text, in the name of its key: GraphML has no type for it.
 const JSON_TYPE: &str = "json";
@@ -115,6 +115,7 @@ pub fn read(bytes: &[u8]) -> Result<Imported> {
         return Err(Error::new(Code::NotGraph, "the root element is not `graphml`"));
     }
     let keys = keys(&tree);
+    let repeated = repeated_ids(&tree);
     let mut draft = Draft::default();
     for (graph, element) in tree.named(0, "graph") {
         let is_directed = element.get("edgedefault") != Some("undirected");
@@ -124,6 +125,7 @@ pub fn read(bytes: &[u8]) -> Result<Imported> {
         }
         for (edge, _) in tree.named(graph, "edge") {
             read_edge(&tree, edge, &keys, is_directed, &mut draft);
+            name_edge(&tree.elements[edge], &repeated, &mut draft);
         }
     }
     find_unread(&tree, &mut draft);
@@ -139,7 +141,7 @@ struct Key {
 }
 
 fn keys(tree: &Tree) -> HashMap<&str, Key> {
-    let of = |(index, key): (usize, &crate::xml::Element)| Key {
+    let of = |(index, key): (usize, &Element)| Key {
         name: key.get("attr.name").or(key.get("id")).unwrap_or_default().to_owned(),
         kind: match tree.named(index, "desc").next() {
             Some((_, note)) if note.text == JSON_TYPE => JSON_TYPE.into(),
@@ -175,7 +177,6 @@ fn read_edge(tree: &Tree, index: usize, keys: &HashMap<&str, Key>, is_directed: 
         fields.maybe_text("from", element.get("source"));
         fields.maybe_text("to", element.get("target"));
     }
-    fields.maybe_text("id", element.get("id"));
     // What an edge says of itself counts more than what its graph says of all.
     if !element.get("directed").map_or(is_directed, |word| word != "false") {
         fields.add_new("direction", Json::text("both"));
@@ -183,8 +184,49 @@ fn read_edge(tree: &Tree, index: usize, keys: &HashMap<&str, Key>, is_directed: 
     draft.edges.push(fields);
 }
 
+/// The ids that several edges have. NetworkX writes there what tells parallel edges apart: `0` for most.
+fn repeated_ids(tree: &Tree) -> HashSet<&str> {
+    let mut seen = HashSet::new();
+    let ids = tree.elements.iter().filter(|element| element.name == "edge").filter_map(|edge| edge.get("id"));
+    ids.filter(|id| !seen.insert(*id)).collect()
+}
+
+fn name_edge(element: &Element, repeated: &HashSet<&str>, draft: &mut Draft) {
+    let (Some(id), Some(edge)) = (element.get("id"), draft.edges.last_mut()) else { return };
+    edge.maybe_text(if repeated.contains(id) { "key" } else { "id" }, Some(id));
+}
+
+/// What a drawing program shows of a node or an edge: its text and its box, whose middle is its place.
+fn shown(tree: &Tree, index: usize, fields: &mut Fields) {
+    let mut open: Vec<usize> = vec![index];
+    while let Some(index) = open.pop() {
+        let element = &tree.elements[index];
+        match element.name.as_str() {
+            "NodeLabel" => fields.maybe_text("tag", Some(element.text.trim()).filter(|text| !text.is_empty())),
+            "EdgeLabel" => fields.maybe_text("text", Some(element.text.trim()).filter(|text| !text.is_empty())),
+            "Geometry" => add_box(element, fields),
+            _ => {}
+        }
+        open.extend(element.children.iter().rev());
+    }
+}
+
+fn add_box(element: &Element, fields: &mut Fields) {
+    let number = |name: &str| element.get(name)?.trim().parse::<f64>().ok().filter(|number| number.is_finite());
+    let sides = ["x", "y", "width", "height"].map(number);
+    let [Some(x), Some(y), Some(width), Some(height)] = sides else { return };
+    let places = [("orig_x", x + width / 2.0), ("orig_y", y + height / 2.0)];
+    for (key, value) in places.into_iter().chain([("orig_bbox_width", width), ("orig_bbox_height", height)]) {
+        fields.add_new(key, Json::guess(&value.to_string()));
+    }
+}
+
 fn data(tree: &Tree, index: usize, keys: &HashMap<&str, Key>, fields: &mut Fields) {
-    for (_, data) in tree.named(index, "data") {
+    for (at, data) in tree.named(index, "data") {
+        if !data.children.is_empty() {
+            shown(tree, at, fields);
+            continue;
+        }
         let id = data.get("key").unwrap_or_default();
         let key = keys.get(id);
         let name = key.map_or(id, |key| key.name.as_str());

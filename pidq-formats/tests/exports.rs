@@ -151,6 +151,29 @@ fn foreign_graphml_is_read_with_types_defaults_and_without_direction() {
 }
 
 #[test]
+fn what_a_drawing_program_shows_of_a_graph_is_read() {
+    let xml = br#"<graphml xmlns:y="http://www.yworks.com/xml/graphml"><key id="g" for="node" yfiles.type="nodegraphics"/><graph edgedefault="directed">
+        <node id="n0"><data key="g"><y:ShapeNode><y:Geometry x="100.0" y="50.0" width="30.0" height="20.0"/>
+        <y:NodeLabel x="1.0">T-1</y:NodeLabel></y:ShapeNode></data></node><node id="n1"/>
+        <edge id="e" source="n0" target="n1"><data key="h"><y:PolyLineEdge><y:EdgeLabel>50-W-1</y:EdgeLabel></y:PolyLineEdge></data></edge>
+        </graph></graphml>"#;
+    let graph = &import("graphml", &[xml])["pid_graph"];
+    let node = r#"{"id":"n0","orig_bbox_height":20,"orig_bbox_width":30,"orig_x":115,"orig_y":60,"tag":"T-1"}"#;
+    assert_eq!(graph["nodes"][0].to_string(), node);
+    assert_eq!(graph["edges"][0].to_string(), r#"{"from":"n0","id":"e","text":"50-W-1","to":"n1"}"#);
+}
+
+#[test]
+fn a_number_that_tells_parallel_edges_apart_is_no_id() {
+    let xml =
+        br#"<graphml><graph edgedefault="directed"><node id="a"/><node id="b"/><edge id="0" source="a" target="b"/>
+        <edge id="1" source="a" target="b"/><edge id="0" source="b" target="a"/></graph></graphml>"#;
+    let edges = &import("graphml", &[xml])["pid_graph"]["edges"];
+    let named: Vec<_> = (0..3).map(|at| (edges[at]["id"].as_str(), edges[at]["key"].as_str())).collect();
+    assert_eq!(named, [(None, Some("0")), (Some("1"), None), (None, Some("0"))]);
+}
+
+#[test]
 fn tables_of_other_countries_are_read_and_tags_stay_texts() {
     let nodes = b"\xEF\xBB\xBFid;tag;dn;ok;\n1;0815;80;true;x\n2;4711;50;false\n";
     let graph = import("csv-graph", &[nodes, b"from;to\n1;2\n"]);

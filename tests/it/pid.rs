@@ -177,6 +177,15 @@ fn a_bypass_is_a_second_way_around() {
         r#"bypasses("CV-1") | map([.from.id, .to.id, .valves | map(.id)])"#,
         r#"[["J-1","J-2",["V-3"]]]"#,
     );
+    check_graph(
+        &format!("{plant}; J-1 → V-4 → J-2"),
+        r#"bypasses("CV-1") | map(.valves | map(.id))"#,
+        r#"[["V-3"],["V-4"]]"#,
+    );
+    let drained = "T-1 → J-1 → V-1 → J-3 → CV-1 → V-2 → J-2 → T-2; J-1 → V-3 → J-2; J-3 → V-4 → B-1";
+    check_graph(drained, r#"bypasses("CV-1") | map(.nodes | map(.id))"#, r#"[["J-1","V-3","J-2"]]"#);
+    let open = "T-1 → J-1 → V-1 → CV-1 → V-2 → J-2 → O-1; J-1 → V-3 → J-2";
+    check_graph(open, r#"bypasses("CV-1") | map(.nodes | map(.id))"#, r#"[["J-1","V-3","J-2"]]"#);
     check_graph("T-1 → V-1 → T-2", r#"bypasses("V-1")"#, "[]");
     check_graph("T-1 → V-1 → S-1 → V-1", r#"bypasses("V-1")"#, "[]");
     check_graph(
@@ -413,6 +422,8 @@ fn a_size_is_the_same_however_it_is_written() {
     };
     let rows = r#"[breaks("size") | map(.values), hazopNodes({cut: ["size"]}) | size()]"#;
     check_document(&plant(r#""50.000""#), rows, "[[],1]");
+    let line = plant(r#""50.000""#).replace(r#""size""#, r#""line": "L", "size""#);
+    check_document(&line, "lineList() | map(.nominal_diameter)", r#"["50"]"#);
     check_document(&plant(r#""80""#), rows, r#"[[[50,"80"]],2]"#);
     check_document(&plant(r#""NPS 2""#), rows, r#"[[[50,"NPS 2"]],2]"#);
 }

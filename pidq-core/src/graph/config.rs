@@ -216,7 +216,10 @@ const RULES: &[(Role, &str)] = &[
     (Role::None, r"^reference\.signal_end$"),
     // What refers to another sheet does so whatever its class is called.
     (Role::OffPage, r"^reference\."),
-    (Role::Instrument, r"^instruments?(\.|_|$)|(^|\.)process_instrumentation_function$"),
+    (
+        Role::Instrument,
+        r"^instruments?(\.|_|$)|(^|\.)process_instrumentation_function$|(^|_)(instrument|transmitter|controller|indicator|sensor|transducer|recorder|gauge)$",
+    ),
     (Role::PositiveBarrier, r"blind_flange|line_blind|spade|spectacle|spool|^blind$"),
     (Role::Relief, r"safety(_valve|_head)?(_or_fitting)?$|(rupture|bursting)_disc|relief|breather|vacuum_breaker"),
     (Role::OneWay, r"(^|_)check(_valve)?$|(^|_)foot_valve$|non_return"),
@@ -473,6 +476,9 @@ mod tests {
         check("instrument.process_instrumentation_function", "instrument");
         check("instrumentation_loop.instrumentation_loop_function", "none");
         check("ProcessInstrumentationFunction", "instrument");
+        check("PressureTransmitter", "instrument");
+        check("Controller", "instrument");
+        check("gauge_valve", "none");
         check("OperatedValve", "barrier");
         check("DiaphragmValve", "barrier");
         check("CustomSafetyValveOrFitting", "relief");

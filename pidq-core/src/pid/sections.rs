@@ -2,7 +2,7 @@
 
 use hashbrown::{HashMap, HashSet};
 
-use super::{Datum, Pay, flow, lists};
+use super::{Datum, Pay, ends, flow, lists};
 use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NONE, NodeId};
 use crate::graph::config::{Names, Role, snake_case};
@@ -76,47 +76,81 @@ pub(crate) fn cut_points<'a>(plant: &Plant<'a>, pay: Pay<'_>) -> Result<Datum<'a
 }
 
 /// The ways around some items: from where its line last branches before it to where it branches next, not by that line
-/// and not through equipment.
+/// and not through equipment. A drain is no branch of a line, where there is a way beyond it.
 pub(crate) fn bypasses<'a>(plant: &Plant<'a>, items: &[NodeId], pay: Pay<'_>) -> Result<Datum<'a>> {
     const KEYS: &[&str] = &["item", "from", "to", "nodes", "edges", "valves"];
     let topology = &plant.topology;
+    let dead: HashSet<NodeId> = ends::dead_ends(plant, pay)?.into_iter().flat_map(|end| end.items).collect();
     let mut rows = Vec::new();
     for item in items {
         let before = topology.table(Over::Flow, Dir::Up).nodes(*item);
         let after = topology.table(Over::Flow, Dir::Down).nodes(*item);
         let pairs = before.iter().flat_map(|from| after.iter().map(move |to| (*from, *to)));
-        for (from, to) in pairs {
-            let mut avoided: HashSet<NodeId> = [*item].into_iter().collect();
-            let from = branching(topology, from, &mut avoided, pay)?;
-            let to = branching(topology, to, &mut avoided, pay)?;
-            if from == to {
-                continue;
+        for pair in pairs {
+            let mut ways = ways_around(topology, *item, pair, &dead, pay)?;
+            if ways.is_empty() {
+                ways = ways_around(topology, *item, pair, &HashSet::new(), pay)?;
             }
-            let mut fence = Fence { pay, ends: &HashSet::new(), avoided: &avoided };
-            let reach = walk::reach(topology, &[from], &[to], &rules(Dir::Both, Pass::None), &mut fence)?;
-            let targets = reach.mark(&[to]);
-            let Some(route) = routes::shortest(&reach, &targets, pay)? else { continue };
-            let nodes: Vec<NodeId> = route.numbers(&reach).iter().map(|number| reach.nodes[*number as usize]).collect();
-            let edges = route.arcs.iter().map(|arc| reach.arc(*arc as usize).1).collect();
-            let valves = nodes.iter().copied().filter(|node| topology.roles[*node as usize].closes()).collect();
-            let ends = [*item, from, to].map(Datum::Node);
-            rows.push(
-                ends.into_iter().chain([Datum::Nodes(nodes), Datum::Edges(edges), Datum::Nodes(valves)]).collect(),
-            );
+            rows.extend(ways.into_iter().map(|(nodes, edges)| {
+                let valves = nodes.iter().copied().filter(|node| topology.roles[*node as usize].closes()).collect();
+                let [from, to] = [nodes[0], nodes[nodes.len() - 1]];
+                let ends = [*item, from, to].map(Datum::Node);
+                ends.into_iter().chain([Datum::Nodes(nodes), Datum::Edges(edges), Datum::Nodes(valves)]).collect()
+            }));
         }
     }
     Ok(Datum::Table(KEYS, rows))
 }
 
-/// The first item from a node on at which a line branches or ends; those before it are added to what was passed.
-fn branching(topology: &Topology, node: NodeId, passed: &mut HashSet<NodeId>, pay: Pay<'_>) -> Result<NodeId> {
+/// The nodes and edges of a way.
+type Way = (Vec<NodeId>, Vec<EdgeId>);
+
+/// The ways around an item between where its line branches on both sides: the shortest, and those that share no item with a
+/// shorter one.
+fn ways_around(
+    topology: &Topology,
+    item: NodeId,
+    (before, after): (NodeId, NodeId),
+    dead: &HashSet<NodeId>,
+    pay: Pay<'_>,
+) -> Result<Vec<Way>> {
+    let mut avoided: HashSet<NodeId> = [item].into_iter().collect();
+    let from = branching(topology, before, &mut avoided, dead, pay)?;
+    let to = branching(topology, after, &mut avoided, dead, pay)?;
+    let mut ways = Vec::new();
+    while from != to {
+        let mut fence = Fence { pay: &mut *pay, ends: &HashSet::new(), avoided: &avoided };
+        let reach = walk::reach(topology, &[from], &[to], &rules(Dir::Both, Pass::None), &mut fence)?;
+        let Some(route) = routes::shortest(&reach, &reach.mark(&[to]), pay)? else { break };
+        let nodes: Vec<NodeId> = route.numbers(&reach).iter().map(|number| reach.nodes[*number as usize]).collect();
+        let inner = avoided.len();
+        avoided.extend(nodes.iter().filter(|node| ![from, to].contains(node)));
+        ways.push((nodes, route.arcs.iter().map(|arc| reach.arc(*arc as usize).1).collect()));
+        if avoided.len() == inner {
+            break;
+        }
+    }
+    Ok(ways)
+}
+
+/// The first item from a node on at which a line branches or ends; those before it are added to what was passed. Branches
+/// to dead items do not count.
+fn branching(
+    topology: &Topology,
+    node: NodeId,
+    passed: &mut HashSet<NodeId>,
+    dead: &HashSet<NodeId>,
+    pay: Pay<'_>,
+) -> Result<NodeId> {
     let table = topology.table(Over::Flow, Dir::Both);
     let mut node = node;
     loop {
-        pay(1)?;
-        let is_junction = topology.roles[node as usize] == Role::Junction;
-        let is_inner = table.degree(node) == 2 && !topology.is_equipment(node) && !is_junction;
-        let next = table.nodes(node).iter().copied().find(|next| !passed.contains(next));
+        pay(1 + table.degree(node) as u64)?;
+        let alive = || table.nodes(node).iter().copied().filter(|next| !dead.contains(next));
+        let has_dead = alive().count() < table.degree(node);
+        let is_junction = topology.roles[node as usize] == Role::Junction && !has_dead;
+        let is_inner = alive().count() == 2 && !topology.is_equipment(node) && !is_junction;
+        let next = alive().find(|next| !passed.contains(next));
         match next.filter(|_| is_inner) {
             Some(next) if passed.insert(node) => node = next,
             _ => return Ok(node),
