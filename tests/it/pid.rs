@@ -244,6 +244,19 @@ fn loops_say_what_they_lack() {
 }
 
 #[test]
+fn a_valve_is_asked_for_the_loop_that_moves_it() {
+    let plant = r#"{"nodes": [{"id": "l", "node_type": "loop", "tag": "F-1"}, {"id": "c", "class": "instrument.function", "tag": "FIC-1"},
+        {"id": "v", "class": "control_valve", "tag": "FV-1"}, {"id": "w", "class": "control_valve", "tag": "FV-2"}, {"id": "t", "class": "tank"}],
+        "edges": [{"edge_type": "has_a", "from": "l", "to": "c"}, {"edge_type": "signal", "from": "c", "to": "v"},
+        {"edge_type": "piping", "from": "t", "to": "v"}, {"edge_type": "piping", "from": "v", "to": "w"}]}"#;
+    check_document(
+        plant,
+        r#"[loop("FV-1").loop, loop("FIC-1").loop, loop("FV-2"), loop("t")]"#,
+        r#"["F-1","F-1",null,null]"#,
+    );
+}
+
+#[test]
 fn a_line_without_a_number_has_the_pipes_of_its_segments() {
     let plant = r#"{"nodes": [{"id": "L", "node_type": "line"}, {"id": "S", "node_type": "segment"}, {"id": "a"}, {"id": "b"}],
         "edges": [{"from": "L", "to": "S", "type": "has_a"}, {"from": "a", "to": "b", "type": "pipe", "segment": "S"}]}"#;

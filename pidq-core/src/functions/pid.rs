@@ -463,6 +463,9 @@ fn one_loop<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<V
     if found.is_empty() {
         found = all.iter().filter(has_it).collect();
     }
+    if found.is_empty() {
+        found = acting_on(cx, &ask, &all, &nodes)?;
+    }
     match found.as_slice() {
         [] => Ok(Value::Null),
         [only] => {
@@ -475,6 +478,23 @@ fn one_loop<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<V
             Err(error.with_help(format!("ask for one of them: {}", names.join(", "))))
         }
     }
+}
+
+/// The loops that end at some nodes: a valve need be no member of the loop that moves it.
+fn acting_on<'l, 'a>(
+    cx: &mut Cx<'a>,
+    ask: &Ask<'a>,
+    all: &'l [loops::Loop],
+    nodes: &hashbrown::HashSet<NodeId>,
+) -> Result<Vec<&'l loops::Loop>> {
+    let mut found = Vec::new();
+    for one in all {
+        let finals = loops::final_elements(&ask.plant, &one.members, &mut |units| cx.spend(units))?;
+        if finals.iter().any(|node| nodes.contains(node)) {
+            found.push(one);
+        }
+    }
+    Ok(found)
 }
 
 fn parse_tag<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {

@@ -155,7 +155,7 @@ fn is_sensor_by_class(plant: &Plant<'_>, node: NodeId) -> bool {
 }
 
 /// The valves that are members, or that members act on by way of signals and actuators.
-fn final_elements(plant: &Plant<'_>, members: &[NodeId], pay: Pay<'_>) -> Result<Vec<NodeId>> {
+pub(crate) fn final_elements(plant: &Plant<'_>, members: &[NodeId], pay: Pay<'_>) -> Result<Vec<NodeId>> {
     const FAR: u32 = 3;
     let topology = &plant.topology;
     let acts = |edge: EdgeId| {
