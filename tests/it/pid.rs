@@ -709,6 +709,22 @@ fn connectors_that_lead_elsewhere_are_not_joined() {
 }
 
 #[test]
+fn a_pipe_of_unknown_direction_has_none_between_sheets() {
+    let sheet = |name: &str, partner: &str| {
+        let json = format!(
+            r#"{{"nodes": [{{"id": "x", "class": "off_page_connector", "cross_page": {{"drawing_name": "{partner}", "link_label": "L"}}}},
+            {{"id": "V", "class": "ball_valve"}}], "edges": [{{"from": "V", "to": "x", "direction": "unknown"}}],
+            "metadata": {{"drawing_name": "{name}"}}}}"#
+        );
+        Graph::from_json(json).expect("JSON")
+    };
+    let joined = join_sheets(&[&sheet("A", "B"), &sheet("B", "A")], JoinBy::Any, Limits::default()).expect("drawings");
+    let both = r##"["A#V","B#V"] | map(downstream(get()) | map(.id))"##;
+    let found = r##"[["A#x","B#x","B#V"],["B#x","A#x","A#V"]]"##;
+    check_document(&joined, both, found);
+}
+
+#[test]
 fn a_line_on_two_sheets_is_one() {
     let out = r#""cross_page": {"drawing_name": "B", "link_label": "50-W-1"}"#;
     let into = r#""cross_page": {"drawing_name": "joint", "link_label": "50 W 1"}"#;

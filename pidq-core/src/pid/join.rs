@@ -109,7 +109,8 @@ pub(crate) fn join<'a>(sheets: &[Plant<'a>], by: JoinBy, pay: Pay<'_>) -> Result
                     is_out || connector.enters.is_none() && connectors[*other].enters.is_none() && at < *other;
                 if goes_first {
                     let [from, to] = [id(connector), id(&connectors[*other])];
-                    edges.push(joint(config, &from, &to, pairs.len() + 1));
+                    let is_known = [at, *other].iter().any(|at| connectors[*at].enters.is_some());
+                    edges.push(joint(config, &from, &to, pairs.len() + 1, is_known));
                     pairs.push(vec![Datum::Text(from), Datum::Text(to), Datum::Word(word)]);
                 }
             }
@@ -249,8 +250,8 @@ fn moved_edge<'a>(sheet: &Sheet<'_, 'a>, edge: u32) -> Datum<'a> {
     })
 }
 
-/// The edge between two connectors, in the words of a config.
-fn joint<'a>(config: &TopologyConfig, from: &str, to: &str, number: usize) -> Datum<'a> {
+/// The edge between two connectors, in the words of a config. It flows as the pipes at them do.
+fn joint<'a>(config: &TopologyConfig, from: &str, to: &str, number: usize, is_known: bool) -> Datum<'a> {
     let first = |names: Names| config.names(names).first().cloned().unwrap_or_default();
     let [from_key, to_key] = config.endpoints().first().cloned().unwrap_or_default();
     let fields = [
@@ -260,7 +261,9 @@ fn joint<'a>(config: &TopologyConfig, from: &str, to: &str, number: usize) -> Da
         (from_key, from.into()),
         (to_key, to.into()),
     ];
-    Datum::Map(fields.into_iter().map(|(key, text)| (key, Datum::Text(text))).collect())
+    let direction = (!is_known).then(|| (first(Names::Direction), first(Names::Undirected)));
+    let fields = fields.into_iter().chain(direction);
+    Datum::Map(fields.map(|(key, text)| (key, Datum::Text(text))).collect())
 }
 
 fn connectors(sheets: &[Plant<'_>]) -> Vec<Connector> {
