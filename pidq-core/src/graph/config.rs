@@ -225,19 +225,22 @@ const RULES: &[(Role, &str)] = &[
     (Role::OneWay, r"(^|_)check(_valve)?$|(^|_)foot_valve$|non_return"),
     (
         Role::Control,
-        r"(^|_)(control|regulating)(_valve)?$|controlvalve|control_valves|(^|_)regulator$|(^|_)(motor|solenoid|pneumatic)(_operated)?_valve$|pressure_reducing_valve$",
+        r"(^|_)(control|regulating)(_valve)?$|controlvalve|control_valves|(^|_)regulator$|(^|_)(motor|motori[sz]ed|solenoid|pneumatic|hydraulic|actuated|shut_?down|blow_?down|on_?off)(_operated|_actuated)?_valve$|pressure_reducing_valve$",
     ),
     (
         Role::Barrier,
-        r"(^|_)(ball|gate|globe|plug|butterfly|needle|straightway|angle|shut_off|diaphragm|pinch|slide|block|isolation|stop|hand|manual|operated)_valve$|^(ball|gate|globe|plug|butterfly|needle)$",
+        r"(^|_)(ball|gate|globe|plug|butterfly|needle|straightway|angle|shut_off|diaphragm|pinch|slide|block|isolation|stop|hand|manual|operated|drain|vent|bleed|sampling)_valve$|^(valve_)?(ball|gate|globe|plug|butterfly|needle)$",
     ),
     (Role::Junction, r"(^|_)tee$|^cross$|pipe_cross|(^|_)branch$|pipe_tee"),
     (Role::SizeBreak, r"reducer|diameter_change"),
     // What stands in a pipe is no end of it.
-    (Role::None, r"(^|_)in_?line_mixer$|^piping_component\.(.*_)?(filter|mixer|heater|cooler)$"),
+    (
+        Role::None,
+        r"(^|_)in_?line_mixer$|^piping_component\.(.*_)?(filter|mixer|heater|cooler|separator|scrubber|ejector|cyclone)$",
+    ),
     (
         Role::Equipment,
-        r"^equipment\.|^equipment$|(^|_)(tank|vessel|pump|heat_exchanger|compressor|column|filter|reactor|blower|boiler|turbine|exchanger|cooler|heater|condenser|evaporator|drum|silo|fan|dryer|furnace|agitator|mixer)$",
+        r"^equipment\.|^equipment$|(^|_)(tank|vessel|pump|heat_exchanger|compressor|column|filter|reactor|blower|boiler|turbine|exchanger|cooler|heater|condenser|evaporator|reboiler|chiller|drum|silo|fan|dryer|furnace|agitator|mixer|separator|scrubber|absorber|stripper|ejector|cyclone|centrifuge|cooling_tower)$",
     ),
 ];
 
@@ -486,6 +489,15 @@ mod tests {
         check("MotorOperatedValve", "control");
         check("SolenoidValve", "control");
         check("PressureReducingValve", "control");
+        check("EmergencyShutdownValve", "control");
+        check("ShutDownValve", "control");
+        check("on-off valve", "control");
+        check("self_actuated_valve", "control");
+        check("DrainValve", "barrier");
+        check("Valve_Gate", "barrier");
+        check("OperatedValve", "barrier");
+        check("Separator", "equipment");
+        check("piping_component.cyclone_separator", "none");
         check("FootValve", "one_way");
         check("BurstingDisc", "relief");
         check("piping_component.flow_nozzle", "none");
