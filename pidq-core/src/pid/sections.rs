@@ -118,19 +118,35 @@ fn ways_around(
     let from = branching(topology, before, &mut avoided, dead, pay)?;
     let to = branching(topology, after, &mut avoided, dead, pay)?;
     let mut ways = Vec::new();
-    while from != to {
-        let mut fence = Fence { pay: &mut *pay, ends: &HashSet::new(), avoided: &avoided };
-        let reach = walk::reach(topology, &[from], &[to], &rules(Dir::Both, Pass::None), &mut fence)?;
-        let Some(route) = routes::shortest(&reach, &reach.mark(&[to]), pay)? else { break };
-        let nodes: Vec<NodeId> = route.numbers(&reach).iter().map(|number| reach.nodes[*number as usize]).collect();
-        let inner = avoided.len();
-        avoided.extend(nodes.iter().filter(|node| ![from, to].contains(node)));
-        ways.push((nodes, route.arcs.iter().map(|arc| reach.arc(*arc as usize).1).collect()));
-        if avoided.len() == inner {
+    if from == to {
+        return Ok(ways);
+    }
+    while let Some((nodes, edges)) = shortest_around(topology, from, to, &avoided, pay)? {
+        let before = avoided.len();
+        avoided.extend(&nodes[1..nodes.len() - 1]);
+        ways.push((nodes, edges));
+        // A pipe without an item could be found again and again.
+        if avoided.len() == before {
             break;
         }
     }
     Ok(ways)
+}
+
+fn shortest_around(
+    topology: &Topology,
+    from: NodeId,
+    to: NodeId,
+    avoided: &HashSet<NodeId>,
+    pay: Pay<'_>,
+) -> Result<Option<Way>> {
+    let mut fence = Fence { pay: &mut *pay, ends: &HashSet::new(), avoided };
+    let reach = walk::reach(topology, &[from], &[to], &rules(Dir::Both, Pass::None), &mut fence)?;
+    let route = routes::shortest(&reach, &reach.mark(&[to]), pay)?;
+    Ok(route.map(|route| {
+        let nodes = route.numbers(&reach).iter().map(|number| reach.nodes[*number as usize]).collect();
+        (nodes, route.arcs.iter().map(|arc| reach.arc(*arc as usize).1).collect())
+    }))
 }
 
 /// The first item from a node on at which a line branches or ends; those before it are added to what was passed. Branches
