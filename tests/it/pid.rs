@@ -421,6 +421,7 @@ fn a_tee_may_have_a_smaller_branch_that_is_drawn() {
     let sizes = r#"validate({rules: "P104"}) | map(.ids)"#;
     check_document(&plant("pipe_tee", "25"), sizes, "[]");
     check_document(&plant("pipe_tee", "50"), sizes, r#"[["J"]]"#);
+    check_document(&plant("pipe_tee", r#""50.000""#), sizes, r#"[["J"]]"#);
     check_document(&plant("ball_valve", "25"), sizes, r#"[["J"]]"#);
     check_document(&plant("concentric_diameter_change", "50"), sizes, "[]");
 }

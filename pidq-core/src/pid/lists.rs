@@ -319,7 +319,7 @@ pub(crate) fn may_change(plant: &Plant<'_>, node: NodeId, field: &Field) -> bool
 fn has_smaller_branch(plant: &Plant<'_>, node: NodeId) -> bool {
     let ports = plant.of_node(node, Names::Ports).and_then(Value::as_array);
     let sizes = ports.into_iter().flat_map(|ports| ports.iter()).filter_map(|port| plant.field(port, Names::Size));
-    let mut sizes = sizes.map(convert::to_text);
+    let mut sizes = sizes.map(|size| convert::to_text(as_measured(size, &Field::Named(Names::Size))));
     let differs = sizes.next().is_some_and(|first| sizes.any(|other| other != first));
     differs && plant.topology.roles[node as usize] == Role::Junction
 }
