@@ -244,6 +244,14 @@ fn loops_say_what_they_lack() {
 }
 
 #[test]
+fn a_control_valve_is_in_the_loop_of_its_tag_where_nothing_else_is_said() {
+    let plant = r#"{"nodes": [{"id": "v", "class": "control_valve", "tag": "FV-1"}, {"id": "i", "class": "instrument", "tag": "FT-1"},
+        {"id": "w", "class": "control_valve", "tag": "TV-2"}, {"id": "h", "class": "ball_valve", "tag": "FV-1A"}], "edges": []}"#;
+    let told = "loops() | map([.loop, .members | map(.id), .final_elements | map(.id), .closed])";
+    check_document(plant, told, r#"[["F-1",["v","i"],["v"],true]]"#);
+}
+
+#[test]
 fn a_valve_is_asked_for_the_loop_that_moves_it() {
     let plant = r#"{"nodes": [{"id": "l", "node_type": "loop", "tag": "F-1"}, {"id": "c", "class": "instrument.function", "tag": "FIC-1"},
         {"id": "v", "class": "control_valve", "tag": "FV-1"}, {"id": "w", "class": "control_valve", "tag": "FV-2"}, {"id": "t", "class": "tank"}],

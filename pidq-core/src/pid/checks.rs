@@ -408,6 +408,7 @@ fn named_parents(plant: &Plant<'_>, known: &[(NodeId, NodeId, EdgeId)]) -> Vec<(
 
 fn containment_cycles(checker: &mut Checker<'_, '_>, pay: Pay<'_>) -> Result<()> {
     let topology = &checker.plant.topology;
+    pay(checker.nodes().len() as u64)?;
     let mut pairs = containment(checker.plant);
     pairs.extend(topology.memberships().map(|(group, member)| (group, member, NONE)));
     pairs.extend(named_parents(checker.plant, &pairs));

@@ -59,7 +59,22 @@ pub(crate) fn loops(plant: &Plant<'_>, pay: Pay<'_>) -> Result<Vec<Loop>> {
         }
         found[at].members.push(node);
     }
+    pay(topology.node_count() as u64)?;
+    add_valves(plant, &mut found, &by_tag, &placed);
     Ok(found)
+}
+
+/// Adds control valves to the loops that their tags name, where there is no other word of their loop: a valve alone is none.
+fn add_valves(plant: &Plant<'_>, found: &mut [Loop], by_tag: &HashMap<String, usize>, placed: &HashSet<NodeId>) {
+    let topology = &plant.topology;
+    let is_left = |node: &NodeId| topology.roles[*node as usize] == Role::Control && !placed.contains(node);
+    for node in (0..topology.node_count() as u32).filter(is_left) {
+        let tag = plant.tag(node).and_then(Tag::parse);
+        if let Some(at) = tag.and_then(|tag| by_tag.get(&tag.loop_id())) {
+            found[*at].members.push(node);
+            found[*at].members.sort_unstable();
+        }
+    }
 }
 
 /// Adds the instruments that are joined to those of a loop, such as the actuator that fulfils a function.
