@@ -275,6 +275,10 @@ fn add_all<'a>(
     let mut total = start;
     while let Some(item) = items.next() {
         cx.spend(1)?;
+        if let (Value::Number(before), Value::Number(next)) = (total, item) {
+            total = Value::number(before.value() + next.value());
+            continue;
+        }
         if concatenates(total) || concatenates(item) {
             cx.spend(items.len() as u64)?;
             let mut parts = [total, item].into_iter().chain(items);
