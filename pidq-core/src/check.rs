@@ -487,7 +487,7 @@ fn rule(call: &Call) -> &'static Rule {
     let rule = call.function.standard_name().and_then(|name| RULES.iter().find(|rule| rule.names.contains(&name)));
     match (rule, &call.function.row().body) {
         (Some(rule), _) => rule,
-        (None, Body::Piped(_)) => &PIPED,
+        (None, Body::Piped(_) | Body::Counted(..)) => &PIPED,
         (None, _) => &STRICT,
     }
 }

@@ -23,10 +23,10 @@ pub(crate) mod view;
 use crate::arena::Arena;
 use crate::error::{Code, Error, Result};
 use crate::graph::Graph;
-use crate::graph::adjacency::NodeId;
 use crate::graph::config::TopologyConfig;
 use crate::graph::plant::Plant;
 use crate::graph::spare::{Borrowed, Tools};
+use crate::graph::walk::Queue;
 use crate::limits::Limits;
 use crate::value::{Keys, Value};
 
@@ -55,7 +55,7 @@ pub struct Cx<'a> {
     /// The drawing that functions of the graph ask, once one of them was called.
     plant: Option<Plant<'a>>,
     /// What walks need, between them.
-    tools: Option<Borrowed<'a>>,
+    tools: Option<Box<Borrowed<'a>>>,
     params: &'a Arena,
     root: Value<'a>,
     scratch: &'a Scratch,
@@ -156,14 +156,14 @@ impl<'a> Cx<'a> {
 
     /// Does something with what walks need. A walk inside of it, for a condition, gets tools of its own.
     pub(crate) fn with_tools<T>(&mut self, walk: impl FnOnce(&mut Self, &mut Tools) -> T) -> T {
-        let mut tools = self.tools.take().unwrap_or_else(|| self.graph.spare().borrow());
+        let mut tools = self.tools.take().unwrap_or_else(|| Box::new(self.graph.spare().borrow()));
         let result = walk(self, &mut tools);
         self.tools = Some(tools);
         result
     }
 
     /// Takes back the nodes that a walk has found, for the room that they take.
-    pub(crate) fn keep_nodes(&mut self, nodes: Vec<NodeId>) {
+    pub(crate) fn keep_nodes(&mut self, nodes: Queue) {
         if let Some(tools) = &mut self.tools {
             tools.space.keep(nodes);
         }
@@ -281,7 +281,7 @@ impl<'a> Cx<'a> {
         let entry = self.enter();
         let result = match &call.function.row().body {
             Body::Strict(body) => self.strict(*body, &call.args, input),
-            Body::Piped(body) | Body::Lazy(body) => body(self, input, &call.args),
+            Body::Piped(body) | Body::Counted(body, _) | Body::Lazy(body) => body(self, input, &call.args),
             rest => self.call_rest(rest, &call.args, input),
         };
         self.leave(call, entry, &result);

@@ -495,6 +495,48 @@ fn limits_of_rows_and_depth_hold() {
     assert_eq!(code(walk, Limits { fuel: 30, ..Limits::default() }), Some("PQ4001"));
 }
 
+/// What is around each node is counted without the lists, and nothing else about it is different.
+#[test]
+fn what_is_around_each_of_many_nodes_is_counted() {
+    let count = 40;
+    let node = |at: usize| format!(r#"{{"id": "n{at}", "class": "{}"}}"#, ["gate_valve", "pump", "pipe_tee"][at % 3]);
+    let edge = |at: usize| {
+        let kind = ["piping", "signal"][usize::from(at % 5 == 0)];
+        let direction = ["forward", "backward", "unknown"][at % 3];
+        let to = if at % 4 == 0 { at } else { at * 7 % count };
+        format!(r#"{{"type": "{kind}", "from": "n{at}", "to": "n{to}", "direction": "{direction}"}}"#)
+    };
+    let nodes: Vec<String> = (0..count).map(node).collect();
+    let edges: Vec<String> = (0..count).chain(0..count).map(edge).collect();
+    let document = |odd: &str| format!(r#"{{"nodes": [{}{odd}], "edges": [{}]}}"#, nodes.join(","), edges.join(","));
+    for odd in ["", r#", "n3""#, ", null", r#", {"id": "N-1", "class": "nozzle", "parent": "n1"}"#] {
+        let graph = Graph::from_json(document(odd)).expect("it is JSON");
+        for hops in ["0", "2", "100", "$hops", "-1", "null", ".id"] {
+            for options in
+                ["", ", {edges: true}", ", {dir: \"down\"}", ", {limit: 3}", ", {pass: $pass}", ", {depth: 1}"]
+            {
+                let text = format!("nodes() | map(expand({hops}{options}) | size())");
+                let [fast, plain] = [false, true].map(|plain| explained(&text, &graph, plain));
+                assert_eq!(fast, plain, "{text} {odd}");
+            }
+        }
+    }
+    let graph = Graph::from_json(document("")).expect("it is JSON");
+    let query = Query::parse("nodes() | map(expand(2) | size())").expect("it compiles");
+    let steps = query.explain(&graph, Limits::default()).expect("it runs").steps;
+    assert!(steps.iter().any(|step| step.way == "counted, no list"), "{steps:?}");
+}
+
+/// What can be seen of a run but for how calls came to their results.
+fn explained(text: &str, graph: &Graph, plain: bool) -> Result<String, String> {
+    let query = Query::with_params(text, r#"{"hops": 3, "pass": "none"}"#).expect("it compiles");
+    let query = if plain { query.without_shortcuts() } else { query };
+    let answer = query.to_json(graph, Limits::default()).map_err(|error| error.render(text))?;
+    let explanation = query.explain(graph, Limits::default()).map_err(|error| error.render(text))?;
+    let steps = explanation.steps.into_iter().map(|step| (step.text, step.runs, step.rows, step.fuel));
+    Ok(format!("{answer} {:?} {}", steps.collect::<Vec<_>>(), explanation.fuel))
+}
+
 /// The warnings of a run that are about the graph, with and without shortcuts.
 fn told(document: &str, query: &str) -> Vec<String> {
     let graph = Graph::from_json(document).expect("the drawing is JSON");

@@ -282,7 +282,7 @@ impl Compiler<'_> {
         let known = row.params.get(at).or_else(|| row.params.last().filter(|last| last.is_many));
         // So does the reference with its lists, alone among the operators.
         let is_list = ["in", "not in"].contains(&row.name);
-        if known.is_none() && (is_list || matches!(row.body, Body::Piped(_) | Body::Lazy(_) | Body::Search(_))) {
+        if known.is_none() && (is_list || !matches!(row.body, Body::Strict(_) | Body::Custom(_) | Body::Form)) {
             let message = format!("an argument is ignored: `{}`", row.signature());
             let warning = Warning::new("PQW03", message).with_span(args[at].span);
             self.warnings.push(warning.with_help(surplus_help(row, args)));

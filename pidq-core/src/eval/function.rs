@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::Cx;
 use super::plan::Plan;
+use super::view::View;
 use crate::error::Result;
 use crate::regex::Regex;
 use crate::value::Value;
@@ -28,6 +29,8 @@ pub(crate) enum Body {
     Strict(StrictBody),
     /// The function takes the piped value and evaluates its arguments itself: `filter`, `map`, `sort`.
     Piped(PipedBody),
+    /// The same, and how many items it gives for each row of a list can be told without the lists: `expand`.
+    Counted(PipedBody, CountBody),
     /// The function evaluates its arguments itself on the piped value, and reads nothing else of it: `and`, `if`.
     Lazy(PipedBody),
     /// A text is evaluated first, and a pattern is ready: `regex`, `match`.
@@ -43,6 +46,10 @@ pub(crate) type StrictBody = for<'a> fn(&mut Cx<'a>, &[Value<'a>]) -> Result<Val
 
 /// A function of the piped value and of arguments that it evaluates itself.
 pub(crate) type PipedBody = for<'a> fn(&mut Cx<'a>, Value<'a>, &'a [Plan]) -> Result<Value<'a>>;
+
+/// How many items a function gives for each row of a list, and all together; nothing where the rows have to be taken one
+/// by one.
+pub(crate) type CountBody = for<'a> fn(&mut Cx<'a>, View<'a>, &'a [Plan]) -> Result<Option<(Value<'a>, u64)>>;
 
 /// A function of an evaluated text and of a pattern.
 pub(crate) type SearchBody = for<'a> fn(&mut Cx<'a>, Value<'a>, &'a Regex) -> Result<Value<'a>>;

@@ -47,7 +47,7 @@ fn standard(plan: &Plan) -> Option<(&'static str, &[Plan])> {
     Some((call.function.standard_name()?, &call.args))
 }
 
-fn is_size(plan: &Plan) -> bool {
+pub(super) fn is_size(plan: &Plan) -> bool {
     matches!(standard(plan), Some(("size", [])))
 }
 

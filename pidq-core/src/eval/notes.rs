@@ -62,16 +62,12 @@ impl<'a> Cx<'a> {
     ///
     /// Only the first one is looked up: the first of all is that of one of the calls, and nothing else is shown.
     pub(crate) fn assumed(&mut self, edges: impl Iterator<Item = u32>, id: impl Fn(u32) -> Value<'a>) -> Result<()> {
-        let (mut first, mut place) = (u32::MAX, 0);
-        for edge in edges {
-            if edge < first {
-                (first, place) = (edge, self.notes.open.len());
-            }
-            self.note_open(Note::Assumed(edge, Value::Undefined))?;
-        }
-        if let Some(note) = self.notes.open.get_mut(place).filter(|_| first != u32::MAX) {
-            *note = Note::Assumed(first, id(first));
-        }
+        let edges: Vec<u32> = edges.collect();
+        let Some(first) = edges.iter().min() else { return Ok(()) };
+        self.hold(edges.len() * SIZE)?;
+        self.took(Way::Noted);
+        let shown = |edge: u32| if edge == *first { id(edge) } else { Value::Undefined };
+        self.notes.open.extend(edges.iter().map(|edge| Note::Assumed(*edge, shown(*edge))));
         Ok(())
     }
 
@@ -91,6 +87,7 @@ impl<'a> Cx<'a> {
     #[cold]
     pub(super) fn settle(&mut self, call: &Call, result: &Result<Value<'a>>) {
         let open = std::mem::take(&mut self.notes.open);
+        self.notes.known.reserve(open.len());
         for note in open {
             if result.is_ok() && self.notes.known.insert((call.id, note.key())) {
                 self.notes.made.push((call.id, note));

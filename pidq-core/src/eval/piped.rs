@@ -4,7 +4,9 @@
 //! As in `batch`: the fuel is what it costs item by item, and where anything fails the caller goes from item to item.
 
 use super::Cx;
-use super::function::{Body, PipedBody, SearchBody, StrictBody};
+use super::cost::Way;
+use super::function::{Body, CountBody, PipedBody, SearchBody, StrictBody};
+use super::fuse::is_size;
 use super::matches::{Matches, Wanted};
 use super::plan::{Call, Path, Plan, Stage};
 use super::renamed::Shapes;
@@ -75,8 +77,37 @@ impl<'a> Cx<'a> {
         }
     }
 
+    /// `expand(2) | size()`: what it costs is noted once, as in [`Cx::leave`].
+    fn map_counted(
+        &mut self,
+        view: View<'a>,
+        call: &'a Call,
+        body: CountBody,
+        size: &'a Plan,
+    ) -> Result<Option<Value<'a>>> {
+        let runs = view.len() as u64;
+        self.spend(3 * runs)?;
+        let entry = self.enter();
+        let Some((counts, rows)) = body(self, view, &call.args)? else { return Ok(None) };
+        self.leave(call, entry, &Ok(Value::Null));
+        let cost = &mut self.costs[call.id];
+        cost.runs += runs - 1;
+        cost.rows += rows;
+        cost.way = Way::Count;
+        if let Plan::Call(size) = size {
+            self.attribute(size, runs, 0);
+        }
+        Ok(Some(counts))
+    }
+
     /// `.a | f() | g()`.
     fn map_piped(&mut self, view: View<'a>, stages: &'a [Stage]) -> Result<Option<Value<'a>>> {
+        if let [Stage { plan: Plan::Call(call), .. }, Stage { plan: size, .. }] = stages
+            && let Body::Counted(_, body) = call.function.row().body
+            && is_size(size)
+        {
+            return self.map_counted(view, call, body, size);
+        }
         let [Stage { plan: Plan::Get(path), .. }, rest @ ..] = stages else { return Ok(None) };
         let Some(field) = self.column_field(path, view.list) else { return Ok(None) };
         let steps = 1 + field.steps;

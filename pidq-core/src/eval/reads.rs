@@ -76,7 +76,7 @@ pub(crate) fn is_fixed(plan: &Plan) -> bool {
 /// What a call reads of its input.
 pub(super) fn of_call(function: &FunctionRef, args: &[Plan]) -> Reads {
     match function.row().body {
-        Body::Piped(_) | Body::Custom(_) | Body::Form => Reads::More,
+        Body::Piped(_) | Body::Counted(..) | Body::Custom(_) | Body::Form => Reads::More,
         Body::Strict(_) | Body::Lazy(_) | Body::Search(_) => match of_all(args.iter()) {
             Source::Nothing => Reads::Nothing,
             Source::Field(_) => Reads::OneField,

@@ -1,5 +1,7 @@
 //! What functions of the graph share: who is asked about, with which options, and how an answer becomes a value.
 
+use std::ops::Deref;
+
 use hashbrown::HashMap;
 
 use super::array::{collect, select};
@@ -13,6 +15,24 @@ use crate::graph::walk::{Guide, Pass, Rules};
 use crate::pid::Datum;
 use crate::suggest;
 use crate::value::{Keys, Value};
+
+/// The nodes that a call names. Mostly it is one, which needs no list.
+#[derive(Debug)]
+pub(super) enum Named {
+    One(NodeId),
+    Several(Vec<NodeId>),
+}
+
+impl Deref for Named {
+    type Target = [NodeId];
+
+    fn deref(&self) -> &[NodeId] {
+        match self {
+            Named::One(node) => std::slice::from_ref(node),
+            Named::Several(nodes) => nodes,
+        }
+    }
+}
 
 /// A call of a function of the graph.
 pub(super) struct Ask<'a> {
@@ -123,7 +143,7 @@ impl<'a> Ask<'a> {
     }
 
     /// The nodes that an argument names, or the piped ones where `at` is nothing.
-    pub fn nodes(&self, cx: &mut Cx<'a>, at: Option<usize>) -> Result<Vec<NodeId>> {
+    pub fn nodes(&self, cx: &mut Cx<'a>, at: Option<usize>) -> Result<Named> {
         let value = match at {
             Some(at) => self.value(cx, at)?,
             None => self.input,
@@ -161,6 +181,12 @@ impl<'a> Ask<'a> {
     /// The option `edges`, where it does not take all.
     fn which_edges(&self) -> Option<&'a Plan> {
         self.option("edges").filter(|plan| !matches!(plan, Plan::Constant(Constant::Bool(true))))
+    }
+
+    /// Whether arguments and options are the same whatever is piped.
+    pub fn is_fixed(&self) -> bool {
+        let options = self.options.into_iter().flat_map(|options| &options.values);
+        self.args.iter().chain(options).all(|plan| matches!(plan, Plan::Constant(_) | Plan::Parameter(_)))
     }
 
     /// A guide that asks the options `edges`, `avoid` and `until`.
@@ -247,8 +273,8 @@ fn shown(value: Value<'_>) -> String {
 }
 
 /// The nodes that a value names: a node, an id, a tag, or a list of them. Each once, in the order given.
-pub(super) fn nodes_of<'a>(cx: &mut Cx<'a>, plant: &Plant<'a>, value: Value<'a>) -> Result<Vec<NodeId>> {
-    let Value::Array(items) = value else { return Ok(vec![node_of(cx, plant, value)?]) };
+pub(super) fn nodes_of<'a>(cx: &mut Cx<'a>, plant: &Plant<'a>, value: Value<'a>) -> Result<Named> {
+    let Value::Array(items) = value else { return node_of(cx, plant, value).map(Named::One) };
     let mut nodes = Vec::with_capacity(items.len());
     let mut seen = hashbrown::HashSet::new();
     for item in items.iter() {
@@ -257,7 +283,7 @@ pub(super) fn nodes_of<'a>(cx: &mut Cx<'a>, plant: &Plant<'a>, value: Value<'a>)
             nodes.push(node);
         }
     }
-    Ok(nodes)
+    Ok(Named::Several(nodes))
 }
 
 /// The node that a value names.

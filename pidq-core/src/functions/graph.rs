@@ -3,13 +3,16 @@
 //! The graph is that of the document wherever a function stands. Walks go breadth first, edges in the order of the
 //! document; nodes and edges in results are the objects of the document, unchanged.
 
+use std::borrow::Cow;
+
 use super::array::{filter, select};
-use super::ask::{Ask, answer, bad_option, check_rows, edge_list, node_list, node_of, too_many, values};
+use super::ask::{Ask, Named, answer, bad_option, check_rows, edge_list, node_list, node_of, too_many, values};
 use super::string::expect_text;
 use crate::error::{Code, Error, Result};
 use crate::eval::Cx;
 use crate::eval::function::{Body, Function, Param};
 use crate::eval::plan::Plan;
+use crate::eval::view::View;
 use crate::graph::adjacency::{EdgeId, NONE, NodeId};
 use crate::graph::cycles;
 use crate::graph::meet::{self, Way};
@@ -18,7 +21,7 @@ use crate::graph::pattern::{Match, Pattern, Search};
 use crate::graph::plant::Plant;
 use crate::graph::routes::{self, Route};
 use crate::graph::topology::{Dir, Link, Over, Topology};
-use crate::graph::walk::{self, Among, Pass, Reach, Rules, Step, Walked};
+use crate::graph::walk::{self, Among, Pass, Plain, Queue, Reach, Rules, Step, Walked};
 use crate::pid::{Datum, extract, flow};
 use crate::value::{Items, Value};
 
@@ -95,7 +98,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
         params: &[Param::query("steps"), Param::options(WALK)],
         summary: "The nodes within so many steps of the piped ones, these first.",
         example: r#"node("P-101A") | expand(1) | map(.tag) => ["P-101A","HV-101","CV-101"]"#,
-        body: Body::Piped(expand),
+        body: Body::Counted(expand, count_around),
     },
     Function {
         name: "findPattern",
@@ -245,7 +248,7 @@ fn neighbors<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<
     let (dir, next) = ask.direction(cx)?;
     let mut found = Vec::new();
     let mut seen = hashbrown::HashSet::new();
-    for node in ask.nodes(cx, None)? {
+    for node in ask.nodes(cx, None)?.iter().copied() {
         for (other, edge) in plant.topology.table(Over::All, dir).arcs(node) {
             if keeps(cx, &plant, ask.plan(next), edge)? && seen.insert(other) {
                 found.push(other);
@@ -261,7 +264,7 @@ fn edges_at<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan], dir: Dir) -
     let plant = &ask.plant;
     let mut found = Vec::new();
     let mut seen = hashbrown::HashSet::new();
-    for node in ask.nodes(cx, None)? {
+    for node in ask.nodes(cx, None)?.iter().copied() {
         for edge in plant.topology.table(Over::All, dir).edges(node) {
             if keeps(cx, plant, ask.plan(0), *edge)? && seen.insert(*edge) {
                 found.push(*edge);
@@ -276,7 +279,7 @@ fn degree<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Val
     let ask = Ask::new(cx, input, args)?;
     let (dir, next) = ask.direction(cx)?;
     let mut count = 0u32;
-    for node in ask.nodes(cx, None)? {
+    for node in ask.nodes(cx, None)?.iter().copied() {
         for edge in ask.plant.topology.table(Over::All, dir).edges(node) {
             let [from, to] = ask.plant.topology.ends[*edge as usize];
             let ends = 1 + u32::from(from == to && dir == Dir::Both);
@@ -346,7 +349,7 @@ fn check_depth(cx: &Cx<'_>, rules: &Rules, depth: u32) -> Result<()> {
 }
 
 /// Where a walk with one optional argument begins.
-fn start<'a>(cx: &mut Cx<'a>, ask: &Ask<'a>) -> Result<Vec<NodeId>> {
+fn start<'a>(cx: &mut Cx<'a>, ask: &Ask<'a>) -> Result<Named> {
     ask.nodes(cx, (ask.count() > 0).then_some(0))
 }
 
@@ -355,14 +358,14 @@ fn walked<'a>(cx: &mut Cx<'a>, ask: &Ask<'a>, from: &[NodeId], rules: &Rules) ->
     let topology = &ask.plant.topology;
     if ask.asks() || !walk::is_plain(topology, rules) {
         let steps = steps(cx, ask, from, rules)?;
-        let nodes = steps.iter().filter(|step| step.is_shown()).map(|step| step.node).collect();
+        let nodes: Vec<NodeId> = steps.iter().filter(|step| step.is_shown()).map(|step| step.node).collect();
         let assumed = if rules.assumes(topology) { steps.iter().map(|step| step.via).collect() } else { Vec::new() };
         let starts = steps.iter().take_while(|step| step.from == NONE).count();
-        return Ok(Walked { nodes, starts, assumed, depth: 0 });
+        return Ok(Walked { nodes: nodes.into(), starts, assumed, depth: 0 });
     }
     let starts = walk::starts(topology, rules, from);
     let walked = cx.with_tools(|cx, tools| {
-        walk::plain_walk(topology, &mut tools.space, &starts, rules, |units| cx.spend(units))
+        Plain::new(topology, *rules).walk(&mut tools.space, &starts, |units| cx.spend(units))
     })?;
     check_depth(cx, rules, walked.depth)?;
     Ok(walked)
@@ -372,19 +375,19 @@ fn reached<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan], dir: Dir) ->
     let ask = Ask::new(cx, input, args)?;
     let rules = ask.rules(cx, dir, Pass::None)?;
     let from = start(cx, &ask)?;
-    let Walked { nodes: mut found, starts, assumed, .. } = walked(cx, &ask, &from, &rules)?;
-    // Equipment that the walk began at may come again by its ports.
+    let Walked { mut nodes, starts, assumed, .. } = walked(cx, &ask, &from, &rules)?;
     let mut first = starts;
+    // Equipment that the walk began at may come again by its ports.
     if ask.plant.topology.ports.arc_count() > 0 {
         let given = Among::new(&from);
-        found.drain(..std::mem::take(&mut first));
-        found.retain(|node| !given.has(*node));
+        let others = nodes[std::mem::take(&mut first)..].iter().filter(|node| !given.has(**node));
+        nodes = others.copied().collect::<Vec<_>>().into();
     }
     let limit = ask.number(cx, "limit")?;
-    check_rows(cx, found.len() - first, limit)?;
+    check_rows(cx, nodes.len() - first, limit)?;
     ask.tell_assumed(cx, &rules, assumed)?;
-    let list = node_list(cx, &ask.plant, &found[first..]);
-    cx.keep_nodes(found);
+    let list = node_list(cx, &ask.plant, &nodes[first..]);
+    cx.keep_nodes(nodes);
     list
 }
 
@@ -414,15 +417,7 @@ fn trace<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Valu
 
 fn expand<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
     let ask = Ask::new(cx, input, args)?;
-    let hops = match ask.value(cx, 0)?.as_f64() {
-        Some(hops) if hops >= 0.0 => hops as u32,
-        _ => {
-            let value = ask.value(cx, 0)?;
-            return Err(bad_option("steps", value, "a number of at least zero"));
-        }
-    };
-    let rules = ask.rules(cx, Dir::Both, Pass::Any)?;
-    let rules = Rules { depth: rules.depth.min(hops), ..rules };
+    let rules = within(cx, &ask)?;
     let from = ask.nodes(cx, None)?;
     let (found, assumed) = around(cx, &ask, &from, &rules)?;
     let limit = ask.number(cx, "limit")?;
@@ -433,19 +428,69 @@ fn expand<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Val
     list
 }
 
+/// How a walk of so many steps goes as the first argument says.
+fn within<'a>(cx: &mut Cx<'a>, ask: &Ask<'a>) -> Result<Rules> {
+    let hops = match ask.value(cx, 0)?.as_f64() {
+        Some(hops) if hops >= 0.0 => hops as u32,
+        _ => {
+            let value = ask.value(cx, 0)?;
+            return Err(bad_option("steps", value, "a number of at least zero"));
+        }
+    };
+    let rules = ask.rules(cx, Dir::Both, Pass::Any)?;
+    Ok(Rules { depth: rules.depth.min(hops), ..rules })
+}
+
+/// How many nodes `expand` gives for each of some nodes. Nothing where the walks have something to ask or to tell, or are
+/// not alike.
+fn count_around<'a>(cx: &mut Cx<'a>, view: View<'a>, args: &'a [Plan]) -> Result<Option<(Value<'a>, u64)>> {
+    let ask = Ask::new(cx, Value::Undefined, args)?;
+    if !ask.is_fixed() || ask.asks() || !is_about(&ask.plant, view) {
+        return Ok(None);
+    }
+    let before = cx.fuel_used();
+    let rules = within(cx, &ask)?;
+    let limit = ask.number(cx, "limit")?;
+    if rules.assumes(&ask.plant.topology) || ask.plant.topology.ports.arc_count() > 0 {
+        return Ok(None);
+    }
+    let steps = cx.fuel_used() - before;
+    cx.spend((view.len() as u64 - 1) * steps)?;
+    let (plain, mut total) = (Plain::new(&ask.plant.topology, rules), 0);
+    let counts = cx.with_tools(|cx, tools| {
+        cx.list_of(view.len(), |cx, at| {
+            let (count, depth) = plain.count(&mut tools.space, view.row(at), |units| cx.spend(units))?;
+            check_depth(cx, &rules, depth)?;
+            check_rows(cx, count, limit)?;
+            cx.spend(1 + count as u64)?;
+            total += count as u64;
+            Ok(Value::number(count as f64))
+        })
+    })?;
+    Ok(Some((counts, total)))
+}
+
+/// Whether the rows of a list are nodes of a drawing, by the same numbers.
+fn is_about<'a>(plant: &Plant<'a>, view: View<'a>) -> bool {
+    let is_node = |at: usize| view.cells[view.row(at) as usize].object_id().is_some();
+    matches!(plant.nodes.0, Items::Stored(_, list) if list == view.list) && (0..view.len()).all(is_node)
+}
+
 /// Some nodes and what a walk finds around them, and the edges of unknown direction that led to it.
-fn around<'a>(cx: &mut Cx<'a>, ask: &Ask<'a>, from: &[NodeId], rules: &Rules) -> Result<(Vec<NodeId>, Vec<EdgeId>)> {
+fn around<'a>(cx: &mut Cx<'a>, ask: &Ask<'a>, from: &[NodeId], rules: &Rules) -> Result<(Queue, Vec<EdgeId>)> {
     let Walked { nodes: found, assumed, .. } = walked(cx, ask, from, rules)?;
     if found.starts_with(from) {
         return Ok((found, assumed));
     }
     let given: hashbrown::HashSet<NodeId> = from.iter().copied().collect();
-    let found = from.iter().copied().chain(found.into_iter().filter(|node| !given.contains(node))).collect();
-    Ok((found, assumed))
+    let others = found.iter().filter(|node| !given.contains(*node));
+    let nodes: Vec<NodeId> = from.iter().chain(others).copied().collect();
+    cx.keep_nodes(found);
+    Ok((nodes.into(), assumed))
 }
 
 /// From where to where: two arguments, or one and the piped value.
-fn from_to<'a>(cx: &mut Cx<'a>, ask: &Ask<'a>) -> Result<(Vec<NodeId>, Vec<NodeId>)> {
+fn from_to<'a>(cx: &mut Cx<'a>, ask: &Ask<'a>) -> Result<(Named, Named)> {
     let (from, to) = if ask.count() > 1 { (Some(0), 1) } else { (None, 0) };
     Ok((ask.nodes(cx, from)?, ask.nodes(cx, Some(to))?))
 }
@@ -466,7 +511,7 @@ fn reachable<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<
     let ask = Ask::new(cx, input, args)?;
     let (from, to) = from_to(cx, &ask)?;
     let rules = ask.rules(cx, Dir::Down, Pass::Any)?;
-    let way = way_between(cx, &ask, from, &to, &rules)?;
+    let way = way_between(cx, &ask, &from, &to, &rules)?;
     ask.tell_assumed(cx, &rules, way.iter().flat_map(|way| way.edges.iter().copied()))?;
     Ok(Value::Bool(way.is_some()))
 }
@@ -514,7 +559,7 @@ fn shortest_path<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Res
 fn fewest_steps<'a>(cx: &mut Cx<'a>, ask: &Ask<'a>) -> Result<Value<'a>> {
     let (from, to) = from_to(cx, ask)?;
     let rules = ask.rules(cx, Dir::Down, Pass::Any)?;
-    let Some(Way { nodes, mut edges }) = way_between(cx, ask, from, &to, &rules)? else { return Ok(Value::Null) };
+    let Some(Way { nodes, mut edges }) = way_between(cx, ask, &from, &to, &rules)? else { return Ok(Value::Null) };
     edges.retain(|edge| *edge != NONE);
     ask.tell_assumed(cx, &rules, edges.iter().copied())?;
     let length = (nodes.len() - 1) as f64;
@@ -526,14 +571,14 @@ fn fewest_steps<'a>(cx: &mut Cx<'a>, ask: &Ask<'a>) -> Result<Value<'a>> {
 fn way_between<'a>(
     cx: &mut Cx<'a>,
     ask: &Ask<'a>,
-    from: Vec<NodeId>,
+    from: &[NodeId],
     to: &[NodeId],
     rules: &Rules,
 ) -> Result<Option<Way>> {
     let topology = &ask.plant.topology;
     let targets = walk::targets(topology, to);
     let wanted = Among::new(&targets);
-    let starts = starts_to(topology, &from, &wanted, rules);
+    let starts = starts_to(topology, from, &wanted, rules);
     let (way, depth) = match ask.asks() || !walk::is_plain(topology, rules) {
         true => walk_to(cx, ask, &starts, |node| wanted.has(node), rules)?,
         false => {
@@ -570,13 +615,13 @@ fn walk_to<'a>(
 
 /// Where a walk to some nodes begins. Where both are the same there is nothing to walk, also for a node that nothing
 /// leaves.
-fn starts_to(topology: &Topology, from: &[NodeId], wanted: &Among<'_>, rules: &Rules) -> Vec<NodeId> {
+fn starts_to<'n>(topology: &Topology, from: &'n [NodeId], wanted: &Among<'_>, rules: &Rules) -> Cow<'n, [NodeId]> {
     let mut starts = walk::starts(topology, rules, from);
     let mut there: Vec<NodeId> = from.iter().copied().filter(|node| wanted.has(*node)).collect();
+    let known = Among::new(&starts);
+    there.retain(|node| !known.has(*node));
     if !there.is_empty() {
-        let known = Among::new(&starts);
-        there.retain(|node| !known.has(*node));
-        starts.append(&mut there);
+        starts.to_mut().append(&mut there);
     }
     starts
 }
@@ -758,7 +803,9 @@ impl Kept {
     /// The parts of the nodes that are kept, by the names of the parts of all.
     fn parts(&self, names: impl Iterator<Item = u32>) -> Parts {
         let of_kept = names.zip(0..).map(|(name, node)| if self.has(node) { name } else { NONE });
-        Parts::named(of_kept.collect())
+        let of_kept: Vec<u32> = of_kept.collect();
+        let count = of_kept.len();
+        Parts::named(of_kept, count, |name| name)
     }
 }
 
@@ -830,8 +877,8 @@ fn strong_components<'a>(cx: &mut Cx<'a>, ask: &Ask<'a>, kept: &Kept) -> Result<
     if is_whole {
         let parts = strong_parts(topology.table(Over::Flow, Dir::Down), |units| cx.spend(units))?;
         // An edge that is followed both ways is a circle of its own.
-        let circular = if topology.has_undirected { topology.edges_of(Link::UNDIRECTED).collect() } else { Vec::new() };
-        return Ok((parts, circular));
+        let circular = topology.undirected.iter().copied().filter(|edge| topology.is_whole(*edge));
+        return Ok((parts, circular.collect()));
     }
     let rules = ask.rules(cx, Dir::Down, Pass::Zone)?;
     let starts: Vec<NodeId> = (0..topology.node_count() as u32).filter(|node| kept.has(*node)).collect();
@@ -845,7 +892,7 @@ fn strong_components<'a>(cx: &mut Cx<'a>, ask: &Ask<'a>, kept: &Kept) -> Result<
     for (number, part) in parts.of().iter().enumerate() {
         names[reach.nodes[number] as usize] = reach.nodes[firsts[*part as usize] as usize];
     }
-    let circular = if topology.has_undirected {
+    let circular = if !topology.undirected.is_empty() {
         reach.inner_edges(|from, to| parts.of()[from] == parts.of()[to]).collect()
     } else {
         Vec::new()
@@ -859,10 +906,11 @@ fn subgraph<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<V
     let from = ask.nodes(cx, (!is_piped).then_some(0))?;
     let condition = ask.option("edges").or_else(|| ask.plan(0).filter(|_| is_piped));
     let nodes = match ask.number(cx, "hops")? {
-        None => from,
+        None => from.to_vec(),
         Some(hops) => {
             let rules = ask.rules(cx, Dir::Both, Pass::Any)?;
-            around(cx, &ask, &from, &Rules { depth: rules.depth.min(hops.min(u32::MAX as usize) as u32), ..rules })?.0
+            let rules = Rules { depth: rules.depth.min(hops.min(u32::MAX as usize) as u32), ..rules };
+            around(cx, &ask, &from, &rules)?.0.to_vec()
         }
     };
     let induced = extract::induced(&ask.plant, &nodes, &mut |units| cx.spend(units))?;

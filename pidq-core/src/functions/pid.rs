@@ -294,7 +294,7 @@ fn whole<'a>(cx: &mut Cx<'a>, question: fn(&Plant<'a>, Pay<'_>) -> Result<Datum<
 fn along<'a>(cx: &mut Cx<'a>, question: fn(&Plant<'a>, Pay<'_>) -> Result<Datum<'a>>) -> Result<Value<'a>> {
     let found = whole(cx, question)?;
     let topology = cx.plant()?.topology;
-    if topology.has_undirected && found.as_array().is_none_or(|rows| !rows.is_empty()) {
+    if !topology.undirected.is_empty() && found.as_array().is_none_or(|rows| !rows.is_empty()) {
         let plant = cx.plant()?;
         let assumed = topology.edges_of(Link::FLOW).filter(|edge| topology.is_assumed(*edge));
         cx.assumed(assumed, |edge| plant.edge_id(edge))?;
@@ -376,7 +376,7 @@ fn hazop_nodes<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Resul
 /// The nodes that the first argument names, or the piped ones.
 fn subject<'a>(cx: &mut Cx<'a>, ask: &Ask<'a>) -> Result<Vec<NodeId>> {
     let value = if ask.count() > 0 { ask.value(cx, 0)? } else { ask.input };
-    nodes_of(cx, &ask.plant, value)
+    nodes_of(cx, &ask.plant, value).map(|nodes| nodes.to_vec())
 }
 
 fn isolation<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {

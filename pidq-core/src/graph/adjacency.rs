@@ -54,6 +54,11 @@ impl Adjacency {
         &self.nodes[self.range(node)]
     }
 
+    /// The neighbours of all nodes, for loops that write between two looks at them.
+    pub fn neighbours(&self) -> Neighbours<'_> {
+        Neighbours { first: &self.first, nodes: &self.nodes }
+    }
+
     /// The edges at a node.
     pub fn edges(&self, node: NodeId) -> &[EdgeId] {
         &self.edges[self.range(node)]
@@ -76,6 +81,20 @@ impl Adjacency {
 
     fn range(&self, node: NodeId) -> std::ops::Range<usize> {
         self.first[node as usize] as usize..self.first[node as usize + 1] as usize
+    }
+}
+
+/// The neighbours of all nodes. A copy of where they lie stays in registers, whatever is written elsewhere.
+#[derive(Clone, Copy)]
+pub(crate) struct Neighbours<'t> {
+    first: &'t [u32],
+    nodes: &'t [NodeId],
+}
+
+impl<'t> Neighbours<'t> {
+    #[inline]
+    pub fn of(self, node: NodeId) -> &'t [NodeId] {
+        &self.nodes[self.first[node as usize] as usize..self.first[node as usize + 1] as usize]
     }
 }
 

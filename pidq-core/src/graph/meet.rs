@@ -3,25 +3,38 @@
 //! The same route as that of a walk from the start: of equals the one whose edges come first.
 
 use super::adjacency::{Adjacency, EdgeId, NONE, NodeId};
-use super::topology::{Dir, Topology};
-use super::walk::{Pass, Rules};
+use super::topology::{Dir, Over, Topology};
+use super::walk::{CREDIT, Pass, Rules};
 use crate::error::Result;
 
-/// How many steps nodes are away from where a walk began. Kept between walks, like [`super::walk::Space`]: the marks of
-/// a new walk begin above those of all walks before.
+/// What a search needs that is kept between searches: two sides.
 #[derive(Debug, Default)]
-pub(crate) struct Levels {
-    /// By node: the mark of the walk that came to it last, counted up with each level.
-    marks: Vec<u32>,
-    /// The mark of the first level, and the highest that was given.
-    first: u32,
-    highest: u32,
+pub(crate) struct Room([Side; 2]);
+
+impl Room {
+    /// Bytes kept.
+    pub fn size(&self) -> usize {
+        self.0.iter().map(|side| size_of_val(&*side.marks) + size_of_val(&*side.found)).sum()
+    }
 }
 
-impl Levels {
-    fn begin(&mut self, nodes: usize) {
+/// Room for a walk from one of the ends. Kept between walks, like [`super::walk::Space`].
+#[derive(Debug, Default)]
+struct Side {
+    /// By node: the mark of the walk that came to it last, counted up with each level. Those of a new walk begin above
+    /// those of all walks before.
+    marks: Vec<u32>,
+    highest: u32,
+    /// Room for all nodes in the order in which they are found: the node, and the place of the one before it.
+    found: Vec<[u32; 2]>,
+}
+
+impl Side {
+    /// Makes it fit for a network, and forgets the walk before. The mark of the first level.
+    fn begin(&mut self, nodes: usize) -> u32 {
         if self.marks.len() < nodes {
             self.marks.resize(nodes, 0);
+            self.found.resize(nodes, [NONE; 2]);
         }
         // No walk has more levels than there are nodes.
         if self.highest >= u32::MAX - self.marks.len() as u32 - 1 {
@@ -29,44 +42,7 @@ impl Levels {
             self.highest = 0;
         }
         self.highest += 1;
-        self.first = self.highest;
-    }
-
-    /// Enters a node; whether that is the first time. Levels ascend.
-    fn enter(&mut self, node: NodeId, level: u32) -> bool {
-        let mark = &mut self.marks[node as usize];
-        let is_new = *mark < self.first;
-        if is_new {
-            self.highest = self.first + level;
-            *mark = self.highest;
-        }
-        is_new
-    }
-
-    fn of(&self, node: NodeId) -> Option<u32> {
-        self.marks[node as usize].checked_sub(self.first)
-    }
-
-    /// Bytes kept.
-    fn size(&self) -> usize {
-        size_of_val(&*self.marks)
-    }
-}
-
-/// What a search needs that is kept between searches.
-#[derive(Debug, Default)]
-pub(crate) struct Room {
-    ahead: Levels,
-    back: Levels,
-    /// Room for the nodes of both sides, and how each was found.
-    lists: [(Vec<NodeId>, Vec<[u32; 2]>); 2],
-}
-
-impl Room {
-    /// Bytes kept.
-    pub fn size(&self) -> usize {
-        let list = |(nodes, from): &(Vec<NodeId>, Vec<[u32; 2]>)| 4 * nodes.capacity() + 8 * from.capacity();
-        self.ahead.size() + self.back.size() + self.lists.iter().map(list).sum::<usize>()
+        self.highest
     }
 }
 
@@ -94,36 +70,30 @@ pub(crate) fn meet(
     rules: &Rules,
     mut pay: impl FnMut(u64) -> Result<()>,
 ) -> Result<Search> {
-    room.ahead.begin(topology.node_count());
-    room.back.begin(topology.node_count());
     let against = match rules.dir {
         Dir::Down => Dir::Up,
         Dir::Up => Dir::Down,
         Dir::Both => Dir::Both,
     };
-    let [first, second] = std::mem::take(&mut room.lists);
-    let mut ahead = Front::new(topology.table(rules.over, rules.dir), first);
-    let mut back = Front::new(topology.table(rules.over, against), second);
-    ahead.begin(&mut room.ahead, starts);
-    back.begin(&mut room.back, targets);
-    let search = search(topology, room, [&mut ahead, &mut back], rules, &mut pay);
-    room.lists = [ahead, back].map(|front| (front.nodes, front.from));
-    search
+    let [first, second] = &mut room.0;
+    let ahead = Front::new(topology, rules.over, rules.dir, first, starts);
+    let back = Front::new(topology, rules.over, against, second, targets);
+    search(topology, ahead, back, rules, &mut pay)
 }
 
 /// Level by level, where there is less to look at.
 fn search(
     topology: &Topology,
-    room: &mut Room,
-    [ahead, back]: [&mut Front<'_>; 2],
+    mut ahead: Front<'_>,
+    mut back: Front<'_>,
     rules: &Rules,
     pay: &mut impl FnMut(u64) -> Result<()>,
 ) -> Result<Search> {
     let ends = |node: NodeId| rules.pass == Pass::None && topology.is_equipment(node);
     loop {
-        if let Some(middle) = ahead.meets(&room.back, back.level) {
+        if let Some(middle) = ahead.meets(&back) {
             let mut way = ahead.way_to(middle);
-            follow(&mut way, ahead.table, &room.back, back.level);
+            follow(&mut way, ahead.table, &back);
             return Ok(Search { way: Some(way), depth: ahead.level + back.level });
         }
         let depth = ahead.level + back.level;
@@ -133,99 +103,117 @@ fn search(
         if ahead.cost() <= back.cost() {
             // Where it began it goes on, whatever that is.
             let first = ahead.level == 0;
-            ahead.advance(&mut room.ahead, |node| first || !ends(node), |_| true, pay)?;
+            ahead.advance(|node| first || !ends(node), |_| true, pay)?;
         } else {
-            let begun = &room.ahead;
-            let is_passed = |node| !ends(node) || begun.of(node) == Some(0);
-            back.advance(&mut room.back, |_| true, is_passed, pay)?;
+            back.advance(|_| true, |node| !ends(node) || ahead.level_of(node) == Some(0), pay)?;
         }
     }
 }
 
 /// Goes on from the middle of a way to a target: by the first edge of those that lead nearer.
-fn follow(way: &mut Way, table: &Adjacency, back: &Levels, level: u32) {
-    for left in (0..level).rev() {
+fn follow(way: &mut Way, table: &Adjacency, back: &Front<'_>) {
+    for left in (0..back.level).rev() {
         let Some(from) = way.nodes.last() else { return };
-        let Some((node, edge)) = table.arcs(*from).find(|(node, _)| back.of(*node) == Some(left)) else { return };
+        let is_nearer = |(node, _): &(NodeId, EdgeId)| back.level_of(*node) == Some(left);
+        let Some((node, edge)) = table.arcs(*from).find(is_nearer) else { return };
         way.nodes.push(node);
         way.edges.push(edge);
     }
 }
 
 /// A walk from one of the ends, level by level.
-struct Front<'t> {
-    table: &'t Adjacency,
-    nodes: Vec<NodeId>,
-    /// By place: the place before and the edge; nothing at the start.
-    from: Vec<[u32; 2]>,
-    /// Where the nodes of the last level begin.
+struct Front<'s> {
+    table: &'s Adjacency,
+    /// By node: above `first` by its level, or below it.
+    marks: &'s mut [u32],
+    first: u32,
+    highest: &'s mut u32,
+    /// By place: the node, and the place before; `NONE` at the start.
+    found: &'s mut [[u32; 2]],
+    /// How many places there are, and where those of the last level begin.
+    len: usize,
     last: usize,
     level: u32,
 }
 
-impl<'t> Front<'t> {
-    /// A walk that has not begun. What the lists hold is of an earlier one.
-    fn new(table: &'t Adjacency, (mut nodes, mut from): (Vec<NodeId>, Vec<[u32; 2]>)) -> Front<'t> {
-        nodes.clear();
-        from.clear();
-        Front { table, nodes, from, last: 0, level: 0 }
+impl<'s> Front<'s> {
+    fn new(topology: &'s Topology, over: Over, dir: Dir, side: &'s mut Side, begin: &[NodeId]) -> Front<'s> {
+        let first = side.begin(topology.node_count());
+        let Side { marks, highest, found } = side;
+        let table = topology.table(over, dir);
+        let mut front = Front { table, marks, first, highest, found, len: 0, last: 0, level: 0 };
+        front.enter(begin, NONE, first, |_| true);
+        front
     }
 
-    fn begin(&mut self, levels: &mut Levels, nodes: &[NodeId]) {
-        self.nodes.extend(nodes.iter().copied().filter(|node| levels.enter(*node, 0)));
-        self.from.resize(self.nodes.len(), [NONE; 2]);
+    /// The level of a node that the walk has come to.
+    fn level_of(&self, node: NodeId) -> Option<u32> {
+        self.marks[node as usize].checked_sub(self.first)
     }
 
     fn is_done(&self) -> bool {
-        self.last == self.nodes.len()
+        self.last == self.len
     }
 
     /// What the next level costs, nearly.
     fn cost(&self) -> usize {
-        self.nodes.len() - self.last
+        self.len - self.last
     }
 
     /// The first place of the last level that the other walk has come to, on its last level.
-    fn meets(&self, other: &Levels, level: u32) -> Option<usize> {
-        (self.last..self.nodes.len()).find(|at| other.of(self.nodes[*at]) == Some(level))
+    fn meets(&self, other: &Front<'_>) -> Option<usize> {
+        (self.last..self.len).find(|at| other.level_of(self.found[*at][0]) == Some(other.level))
     }
 
     /// Hot: adds the next level. `leaves` says from which nodes it goes on, `enters` to which.
     fn advance(
         &mut self,
-        levels: &mut Levels,
         leaves: impl Fn(NodeId) -> bool,
         enters: impl Fn(NodeId) -> bool,
         pay: &mut impl FnMut(u64) -> Result<()>,
     ) -> Result<()> {
-        let end = self.nodes.len();
+        let end = self.len;
         self.level += 1;
+        let mark = self.first + self.level;
+        *self.highest = mark;
+        let (table, mut owed) = (self.table.neighbours(), 0);
         for at in self.last..end {
-            let node = self.nodes[at];
-            pay(1 + self.table.degree(node) as u64)?;
-            if !leaves(node) {
-                continue;
+            let [node, _] = self.found[at];
+            let heads = table.of(node);
+            owed += 1 + heads.len() as u64;
+            if owed > CREDIT {
+                pay(std::mem::take(&mut owed))?;
             }
-            for (next, edge) in self.table.arcs(node) {
-                if enters(next) && levels.enter(next, self.level) {
-                    self.nodes.push(next);
-                    self.from.push([at as u32, edge]);
-                }
+            if leaves(node) {
+                self.enter(heads, at as u32, mark, &enters);
             }
         }
         self.last = end;
-        Ok(())
+        pay(owed)
+    }
+
+    /// Hot: adds those of some nodes that are new.
+    #[inline]
+    fn enter(&mut self, nodes: &[NodeId], from: u32, mark: u32, enters: impl Fn(NodeId) -> bool) {
+        for node in nodes.iter().copied().filter(|node| enters(*node)) {
+            let known = &mut self.marks[node as usize];
+            if *known < self.first {
+                *known = mark;
+                self.found[self.len] = [node, from];
+                self.len += 1;
+            }
+        }
     }
 
     /// The way from the start to a place.
     fn way_to(&self, place: usize) -> Way {
-        let mut way = Way { nodes: vec![self.nodes[place]], edges: Vec::new() };
-        let mut at = place;
-        while self.from[at][0] != NONE {
-            let [before, edge] = self.from[at];
-            at = before as usize;
-            way.nodes.push(self.nodes[at]);
-            way.edges.push(edge);
+        let [mut node, mut from] = self.found[place];
+        let mut way = Way { nodes: vec![node], edges: Vec::new() };
+        while from != NONE {
+            let [before, its_from] = self.found[from as usize];
+            way.edges.extend(self.table.arcs(before).find(|(head, _)| *head == node).map(|(_, edge)| edge));
+            way.nodes.push(before);
+            (node, from) = (before, its_from);
         }
         way.nodes.reverse();
         way.edges.reverse();
@@ -235,7 +223,6 @@ impl<'t> Front<'t> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::topology::Over;
     use super::super::walk::{self, Payer, Space};
     use super::*;
     use crate::Graph;

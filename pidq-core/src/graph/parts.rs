@@ -1,7 +1,7 @@
 //! What a network consists of: connected parts, parts that flow in circles, and nodes that hold it together.
 
 use super::adjacency::{Adjacency, NONE};
-use super::walk::Reach;
+use super::walk::{CREDIT, Reach};
 use crate::error::Result;
 
 /// Pays for edges followed.
@@ -93,19 +93,20 @@ pub(crate) struct Parts {
 }
 
 impl Parts {
-    /// The parts of those that have the same name. Names are at most as many as members; `NONE` is none.
-    pub fn named(mut names: Vec<u32>) -> Parts {
-        let mut parts = vec![NONE; names.len()];
+    /// The parts of those that have the same name, which is made of what stands for each; `NONE` is none. There are
+    /// `names` of them.
+    pub fn named(mut of: Vec<u32>, names: usize, name: impl Fn(u32) -> u32) -> Parts {
+        let mut parts = vec![NONE; names];
         let mut count = 0;
-        for name in names.iter_mut().filter(|name| **name != NONE) {
-            let part = &mut parts[*name as usize];
+        for member in of.iter_mut().filter(|member| **member != NONE) {
+            let part = &mut parts[name(*member) as usize];
             if *part == NONE {
                 *part = count;
                 count += 1;
             }
-            *name = *part;
+            *member = *part;
         }
-        Parts { of: names, count: count as usize }
+        Parts { of, count: count as usize }
     }
 
     pub fn len(&self) -> usize {
@@ -149,17 +150,19 @@ impl Parts {
 ///
 /// Tarjan 1972 as Pearce 2005 puts it: one array for order and parts. Iterative.
 pub(crate) fn strong_parts(net: &impl Net, mut pay: impl FnMut(u64) -> Result<()>) -> Result<Parts> {
-    let mut search = Strong { ranks: vec![0; net.len()], index: 1, part: NONE - 1, waiting: Vec::new() };
+    let mut search = Strong { ranks: vec![0; net.len()], index: 1, part: TOP, waiting: Vec::new(), owed: 0 };
     let mut way = Vec::new();
     for root in 0..net.len() as u32 {
         if search.ranks[root as usize] == 0 {
             search.from(root, net, &mut way, &mut pay)?;
         }
     }
-    // Parts are counted down from the top: so they are as many as there are names below it.
-    let names = search.ranks.into_iter().map(|rank| NONE - 1 - rank);
-    Ok(Parts::named(names.collect()))
+    pay(search.owed)?;
+    Ok(Parts::named(search.ranks, (TOP - search.part) as usize, |rank| TOP - rank))
 }
+
+/// The first part. The others are counted down from it, while the order of numbers counts up.
+const TOP: u32 = NONE - 1;
 
 /// A search for strongly connected parts.
 struct Strong {
@@ -170,6 +173,8 @@ struct Strong {
     part: u32,
     /// Numbers whose part is not complete.
     waiting: Vec<u32>,
+    /// Fuel that is not paid yet.
+    owed: u64,
 }
 
 /// A number on the way down, the place of its next arc, and its own rank.
@@ -188,12 +193,15 @@ impl Strong {
         loop {
             let heads = net.heads(number);
             if let Some(below) = self.follow(number, heads, &mut at) {
-                pay(1)?;
+                self.owed += 1;
                 way.push((number, at as u32, own));
                 (number, at, own) = (below, 0, self.enter(below));
                 continue;
             }
-            pay(1 + heads.len() as u64)?;
+            self.owed += 1 + heads.len() as u64;
+            if self.owed > CREDIT {
+                pay(std::mem::take(&mut self.owed))?;
+            }
             self.leave(number, own);
             let Some((before, next, rank)) = way.pop() else { return Ok(()) };
             (number, at, own) = (before, next as usize, rank);

@@ -76,6 +76,23 @@ pub(crate) enum Over {
     All,
 }
 
+/// Some of many numbers, a bit each: what a walk asks of every node stays near.
+#[derive(Debug, Default)]
+pub(crate) struct Marks(Vec<u64>);
+
+impl Marks {
+    fn of(count: usize, numbers: impl Iterator<Item = u32>) -> Marks {
+        let mut words = vec![0; count.div_ceil(64)];
+        numbers.for_each(|number| words[number as usize / 64] |= 1 << (number % 64));
+        Marks(words)
+    }
+
+    /// Whether a number is among them.
+    pub fn has(&self, number: u32) -> bool {
+        self.0.get(number as usize / 64).is_some_and(|word| word >> (number % 64) & 1 == 1)
+    }
+}
+
 /// The network of a drawing.
 #[derive(Debug)]
 pub(crate) struct Topology {
@@ -98,10 +115,10 @@ pub(crate) struct Topology {
     tables: [OnceLock<Adjacency>; 6],
     /// Edges of which an end names no node.
     pub dangling: Vec<EdgeId>,
-    /// Whether there are edges that flow both ways or nobody knows which.
-    pub has_undirected: bool,
-    /// By node: whether it has such an edge.
-    beside_undirected: OnceLock<Vec<bool>>,
+    /// Edges that flow both ways or nobody knows which; the same as a set, and the nodes that have one.
+    pub undirected: Vec<EdgeId>,
+    is_undirected: Marks,
+    beside_undirected: OnceLock<Marks>,
     /// The key names of edge ends that were met, in the order of the config.
     pub endpoints_met: Vec<usize>,
     /// Entries of the document's own config that could not be taken.
@@ -134,7 +151,8 @@ impl Topology {
             qualified_tags: OnceLock::new(),
             tables: Default::default(),
             dangling: Vec::new(),
-            has_undirected: false,
+            undirected: Vec::new(),
+            is_undirected: Marks::default(),
             beside_undirected: OnceLock::new(),
             endpoints_met: Vec::new(),
             problems: Vec::new(),
@@ -217,16 +235,14 @@ impl Topology {
 
     /// Whether an edge is followed in a direction that the drawing does not say.
     pub fn is_assumed(&self, edge: EdgeId) -> bool {
-        self.links.get(edge as usize).is_some_and(|link| link.has(Link::UNDIRECTED))
+        self.is_undirected.has(edge)
     }
 
-    /// By node: whether such an edge is at it. Made at its first use.
-    pub fn beside_assumed(&self) -> &[bool] {
+    /// The nodes that such an edge is at. Made at its first use.
+    pub fn beside_assumed(&self) -> &Marks {
         self.beside_undirected.get_or_init(|| {
-            let mut marks = vec![false; self.node_count()];
-            let ends = self.edges_of(Link::UNDIRECTED).flat_map(|edge| self.ends[edge as usize]);
-            ends.for_each(|end| marks[end as usize] = true);
-            marks
+            let edges = self.undirected.iter().filter(|edge| self.is_whole(**edge));
+            Marks::of(self.node_count(), edges.flat_map(|edge| self.ends[*edge as usize]))
         })
     }
 
@@ -286,7 +302,9 @@ impl Topology {
             self.links.push(words.link(kind, class).with(words.direction(direction)));
         }
         self.dangling = (0..self.ends.len() as u32).filter(|edge| !self.is_whole(*edge)).collect();
-        self.has_undirected = self.links.iter().any(|link| link.has(Link::UNDIRECTED));
+        let is_undirected = |edge: &EdgeId| self.links[*edge as usize].has(Link::UNDIRECTED);
+        self.undirected = (0..self.edge_count() as u32).filter(is_undirected).collect();
+        self.is_undirected = Marks::of(self.edge_count(), self.undirected.iter().copied());
         self.endpoints_met = (0..met.len()).filter(|at| met[*at]).collect();
     }
 

@@ -3,11 +3,14 @@
 //! Knows nothing of JSON. What is followed, avoided and where a branch ends is asked of a guide, once per edge and node;
 //! all other algorithms work on the [`Reach`] that is found here, and ask nobody.
 
+use std::borrow::Cow;
+use std::ops::Deref;
+
 use hashbrown::{HashMap, HashSet};
 
 use super::adjacency::{Adjacency, EdgeId, NONE, NodeId};
 use super::config::Role;
-use super::topology::{Dir, Over, Topology};
+use super::topology::{Dir, Marks, Over, Topology};
 use crate::error::Result;
 
 /// Whether a walk goes on through equipment.
@@ -32,7 +35,7 @@ pub(crate) struct Rules {
 impl Rules {
     /// Whether a walk may follow edges in a direction that the drawing does not say. A walk both ways asks for none.
     pub fn assumes(&self, topology: &Topology) -> bool {
-        topology.has_undirected && self.dir != Dir::Both
+        !topology.undirected.is_empty() && self.dir != Dir::Both
     }
 }
 
@@ -72,7 +75,7 @@ pub(crate) struct Space {
     stamps: Vec<u32>,
     epoch: u32,
     /// Room for the nodes that the next walk finds.
-    nodes: Vec<NodeId>,
+    room: Vec<NodeId>,
 }
 
 impl Space {
@@ -98,16 +101,25 @@ impl Space {
         self.stamps[node as usize] == self.epoch
     }
 
+    /// Where a plain walk begins.
+    fn front(&mut self, topology: &Topology) -> Front<'_> {
+        self.begin(topology.node_count());
+        if self.room.len() <= self.stamps.len() {
+            self.room.resize(self.stamps.len() + 1, NONE);
+        }
+        Front { room: &mut self.room, len: 0, stamps: &mut self.stamps, epoch: self.epoch }
+    }
+
     /// Takes back the nodes that a walk has found, for the room that they take.
-    pub fn keep(&mut self, nodes: Vec<NodeId>) {
-        if nodes.capacity() > self.nodes.capacity() {
-            self.nodes = nodes;
+    pub fn keep(&mut self, nodes: Queue) {
+        if nodes.room.len() > self.room.len() {
+            self.room = nodes.room;
         }
     }
 
     /// Bytes kept.
     pub fn size(&self) -> usize {
-        size_of_val(&*self.stamps) + self.nodes.capacity() * size_of::<NodeId>()
+        size_of_val(&*self.stamps) + size_of_val(&*self.room)
     }
 }
 
@@ -206,10 +218,10 @@ pub(crate) fn way_to(steps: &[Step], end: usize) -> Vec<Step> {
     way
 }
 
-/// What [`plain_walk`] finds.
+/// What a walk finds.
 #[derive(Debug, Default)]
 pub(crate) struct Walked {
-    pub nodes: Vec<NodeId>,
+    pub nodes: Queue,
     /// How many of them it began at; they come first.
     pub starts: usize,
     /// How deep it went.
@@ -218,43 +230,154 @@ pub(crate) struct Walked {
     pub assumed: Vec<EdgeId>,
 }
 
-/// The nodes that [`walk`] finds where nothing has to be asked and no port is passed, and how deep it went.
+/// Nodes in the order in which they were found, in room that was made before.
+#[derive(Debug, Default)]
+pub(crate) struct Queue {
+    room: Vec<NodeId>,
+    len: usize,
+}
+
+impl Deref for Queue {
+    type Target = [NodeId];
+
+    fn deref(&self) -> &[NodeId] {
+        &self.room[..self.len]
+    }
+}
+
+impl From<Vec<NodeId>> for Queue {
+    fn from(room: Vec<NodeId>) -> Queue {
+        Queue { len: room.len(), room }
+    }
+}
+
+/// Fuel that a walk may owe.
+pub(super) const CREDIT: u64 = 256;
+
+/// A walk that finds the nodes that [`walk`] does, where nothing has to be asked and no port is passed.
 ///
 /// Hot: touches the table and the stamps, and nothing else, unless the drawing has edges of unknown direction.
-pub(crate) fn plain_walk(
-    topology: &Topology,
-    space: &mut Space,
-    starts: &[NodeId],
-    rules: &Rules,
-    mut pay: impl FnMut(u64) -> Result<()>,
-) -> Result<Walked> {
-    space.begin(topology.node_count());
-    let table = topology.table(rules.over, rules.dir);
-    let mut nodes = std::mem::take(&mut space.nodes);
-    nodes.clear();
-    nodes.extend(starts.iter().copied().filter(|start| space.enter(*start)));
-    let (first, ends) = (nodes.len(), rules.pass == Pass::None);
-    let beside_assumed = rules.assumes(topology).then(|| topology.beside_assumed());
-    let mut assumed = Vec::new();
-    let (mut at, mut depth, mut level_end) = (0, 0, first);
-    while at < nodes.len() && depth < rules.depth {
-        let node = nodes[at];
-        let neighbours = table.nodes(node);
-        pay(1 + neighbours.len() as u64)?;
-        if at < first || !ends || !topology.is_equipment(node) {
-            let before = nodes.len();
-            nodes.extend(neighbours.iter().copied().filter(|next| space.enter(*next)));
-            if nodes.len() > before && beside_assumed.is_some_and(|marks| marks[node as usize]) {
-                assumed.extend(assumed_ways(topology, table, node, &nodes[before..]));
+pub(crate) struct Plain<'t> {
+    topology: &'t Topology,
+    table: &'t Adjacency,
+    rules: Rules,
+    /// The nodes that an edge of unknown direction is at, where that is to be told.
+    beside_assumed: Option<&'t Marks>,
+}
+
+impl<'t> Plain<'t> {
+    pub fn new(topology: &'t Topology, rules: Rules) -> Plain<'t> {
+        let beside_assumed = rules.assumes(topology).then(|| topology.beside_assumed());
+        Plain { topology, table: topology.table(rules.over, rules.dir), rules, beside_assumed }
+    }
+
+    pub fn walk(&self, space: &mut Space, starts: &[NodeId], mut pay: impl FnMut(u64) -> Result<()>) -> Result<Walked> {
+        let (mut front, mut assumed) = (space.front(self.topology), Vec::new());
+        front.enter(starts);
+        let starts = front.len;
+        let (len, depth) = match self.beside_assumed {
+            None => self.spread(front, |_, _, _| (), &mut pay)?,
+            Some(beside) => {
+                let tell = |node: NodeId, front: &Front<'_>, before: usize| {
+                    if beside.has(node) {
+                        let found = &front.room[before..front.len];
+                        assumed.extend(assumed_ways(self.topology, self.table, node, found));
+                    }
+                };
+                self.spread(front, tell, &mut pay)?
+            }
+        };
+        Ok(Walked { nodes: Queue { len, room: std::mem::take(&mut space.room) }, starts, depth, assumed })
+    }
+
+    /// How many nodes a walk from one node finds, that one included, and how deep it goes. Tells nothing else.
+    pub fn count(
+        &self,
+        space: &mut Space,
+        start: NodeId,
+        mut pay: impl FnMut(u64) -> Result<()>,
+    ) -> Result<(usize, u32)> {
+        let mut front = space.front(self.topology);
+        front.enter(&[start]);
+        self.spread(front, |_, _, _| (), &mut pay)
+    }
+
+    /// Goes on from where a walk begins, level by level: how many nodes it finds, and how deep it gets. `tell` hears from
+    /// which node it has gone on, and how many were found before that.
+    fn spread(
+        &self,
+        mut front: Front<'_>,
+        mut tell: impl FnMut(NodeId, &Front<'_>, usize),
+        pay: &mut impl FnMut(u64) -> Result<()>,
+    ) -> Result<(usize, u32)> {
+        let Plain { topology, rules: Rules { pass, depth: deepest, .. }, .. } = *self;
+        let table = self.table.neighbours();
+        let ends = |node| pass == Pass::None && topology.is_equipment(node);
+        let (mut at, mut depth, mut owed) = (0, 0, 0);
+        while at < front.len && depth < deepest {
+            let (end, is_wide) = (front.len, front.len - at >= Front::WIDE);
+            while at < end {
+                let node = front.room[at];
+                let neighbours = table.of(node);
+                at += 1;
+                owed += 1 + neighbours.len() as u64;
+                if owed > CREDIT {
+                    pay(std::mem::take(&mut owed))?;
+                }
+                if depth > 0 && ends(node) {
+                    continue;
+                }
+                let before = front.len;
+                match is_wide {
+                    true => front.enter_unguessed(neighbours),
+                    false => front.enter(neighbours),
+                }
+                tell(node, &front, before);
+            }
+            depth += u32::from(front.len > end);
+        }
+        pay(owed)?;
+        Ok((front.len, depth))
+    }
+}
+
+/// What a plain walk has found, and whom it has met.
+struct Front<'s> {
+    /// Room for all nodes, and one more.
+    room: &'s mut [NodeId],
+    len: usize,
+    stamps: &'s mut [u32],
+    epoch: u32,
+}
+
+impl Front<'_> {
+    /// Where so many nodes wait, it is dear to guess which of the next ones are new. Where few do, the next look at the
+    /// queue would have to wait for what is written now.
+    const WIDE: usize = 64;
+
+    /// Adds those of some nodes that were not entered yet.
+    #[inline]
+    fn enter(&mut self, nodes: &[NodeId]) {
+        for node in nodes {
+            let stamp = &mut self.stamps[*node as usize];
+            if *stamp != self.epoch {
+                *stamp = self.epoch;
+                self.room[self.len] = *node;
+                self.len += 1;
             }
         }
-        at += 1;
-        if at == level_end && level_end < nodes.len() {
-            depth += 1;
-            level_end = nodes.len();
+    }
+
+    /// The same without a guess: a node is written whether it is new or not, and only the length tells.
+    #[inline]
+    fn enter_unguessed(&mut self, nodes: &[NodeId]) {
+        for node in nodes {
+            let stamp = &mut self.stamps[*node as usize];
+            self.room[self.len] = *node;
+            self.len += usize::from(*stamp != self.epoch);
+            *stamp = self.epoch;
         }
     }
-    Ok(Walked { nodes, starts: first, depth, assumed })
 }
 
 /// The edges of unknown direction among those by which a walk comes from a node to its next ones: of edges to the same
@@ -265,12 +388,13 @@ fn assumed_ways<'t>(
     node: NodeId,
     found: &'t [NodeId],
 ) -> impl Iterator<Item = EdgeId> + 't {
-    let mut arcs = table.arcs(node);
-    let ways = found.iter().filter_map(move |next| arcs.find(|(head, _)| head == next));
+    // They were found in the order of the edges: one look at each edge is enough.
+    let mut next = found.iter().copied().peekable();
+    let ways = table.arcs(node).filter(move |(head, _)| next.next_if_eq(head).is_some());
     ways.map(|(_, edge)| edge).filter(|edge| topology.is_assumed(*edge))
 }
 
-/// Whether [`plain_walk`] finds what [`walk`] does, for a guide that only pays.
+/// Whether [`Plain::walk`] finds what [`walk`] does, for a guide that only pays.
 pub(crate) fn is_plain(topology: &Topology, rules: &Rules) -> bool {
     rules.pass == Pass::None || topology.ports.arc_count() == 0
 }
@@ -450,9 +574,9 @@ fn exits<'t>(
 
 /// The nodes where a walk from some nodes begins: the ports of equipment that have them, in the direction of the walk.
 /// Each once, where the nodes are.
-pub(crate) fn starts(topology: &Topology, rules: &Rules, nodes: &[NodeId]) -> Vec<NodeId> {
+pub(crate) fn starts<'n>(topology: &Topology, rules: &Rules, nodes: &'n [NodeId]) -> Cow<'n, [NodeId]> {
     if topology.ports.arc_count() == 0 {
-        return nodes.to_vec();
+        return Cow::Borrowed(nodes);
     }
     let table = topology.table(rules.over, rules.dir);
     let mut starts = Vec::with_capacity(nodes.len());
@@ -465,11 +589,14 @@ pub(crate) fn starts(topology: &Topology, rules: &Rules, nodes: &[NodeId]) -> Ve
     }
     let mut seen = HashSet::new();
     starts.retain(|start| nodes.len() == 1 || seen.insert(*start));
-    starts
+    Cow::Owned(starts)
 }
 
 /// The nodes at which a walk to some nodes has arrived: the nodes and their ports.
-pub(crate) fn targets(topology: &Topology, nodes: &[NodeId]) -> Vec<NodeId> {
+pub(crate) fn targets<'n>(topology: &Topology, nodes: &'n [NodeId]) -> Cow<'n, [NodeId]> {
+    if topology.ports.arc_count() == 0 {
+        return Cow::Borrowed(nodes);
+    }
     let ports = nodes.iter().flat_map(|node| topology.ports.nodes(*node));
     nodes.iter().chain(ports).copied().collect()
 }

@@ -691,7 +691,8 @@ fn pumps_without_check(checker: &mut Checker<'_, '_>, pay: Pay<'_>) -> Result<()
     let ends = |node: NodeId| topology.roles[node as usize] == Role::OneWay;
     let (mut found, mut space) = (Vec::new(), Space::default());
     for pump in checker.nodes().filter(is_pump) {
-        let starts = walk::starts(topology, &rules, &[pump]);
+        let start = [pump];
+        let starts = walk::starts(topology, &rules, &start);
         let steps = walk::walk(topology, &mut space, &starts, &rules, &mut Until { pay, ends: &ends })?;
         let leads_on = |step: &&walk::Step| {
             step.depth > 0 && (topology.is_equipment(step.node) || topology.roles[step.node as usize] == Role::OffPage)

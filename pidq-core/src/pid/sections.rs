@@ -45,7 +45,8 @@ pub(crate) fn boundary<'a>(plant: &Plant<'a>, inside: &[NodeId], stops: &[NodeId
     let topology = &plant.topology;
     let ends: HashSet<NodeId> = stops.iter().copied().collect();
     let rules = rules(Dir::Both, Pass::Any);
-    let starts: Vec<NodeId> = inside.iter().copied().chain(walk::starts(topology, &rules, inside)).collect();
+    let starts: Vec<NodeId> =
+        inside.iter().copied().chain(walk::starts(topology, &rules, inside).iter().copied()).collect();
     let mut fence = Fence { pay, ends: &ends, avoided: &HashSet::new() };
     let steps = walk::walk(topology, &mut Space::default(), &starts, &rules, &mut fence)?;
     let reached: Vec<NodeId> = steps.iter().filter(|step| step.is_shown()).map(|step| step.node).collect();
@@ -211,7 +212,7 @@ pub(crate) fn recycles<'a>(plant: &Plant<'a>, pay: Pay<'_>) -> Result<Datum<'a>>
 /// so does equipment where a pipe comes to a nozzle and another leaves it: that alone is no circle.
 fn circular(topology: &Topology, reach: &walk::Reach, parts: &[u32], pay: Pay<'_>) -> Result<Vec<bool>> {
     let mut is_circular = vec![true; reach.len()];
-    if !topology.has_undirected && topology.ports.arc_count() == 0 {
+    if topology.undirected.is_empty() && topology.ports.arc_count() == 0 {
         return Ok(is_circular);
     }
     pay((reach.len() + reach.arc_count()) as u64)?;
@@ -291,7 +292,7 @@ pub(crate) fn equipment_graph<'a>(plant: &Plant<'a>, pay: Pay<'_>) -> Result<Dat
     let ends: HashSet<NodeId> =
         nodes.iter().copied().filter(|node| topology.roles[*node as usize] != Role::Equipment).collect();
     for from in &nodes {
-        let starts = walk::starts(topology, &rules, &[*from]);
+        let starts = walk::starts(topology, &rules, std::slice::from_ref(from));
         let mut fence = Fence { pay, ends: &ends, avoided: &HashSet::new() };
         let steps = walk::walk(topology, &mut space, &starts, &rules, &mut fence)?;
         for step in steps.iter().filter(|step| step.depth > 0 && (step.stops || ends.contains(&step.node))) {
