@@ -2,6 +2,7 @@
 //!
 //! Everyone has the network ready, and answers with numbers: what a walk finds is counted, not written. Whoever finds
 //! parts lists their nodes, as `components()` does, and counts the lists; only petgraph counts weak parts without them.
+//! Of a route the plain walk makes the nodes and the edges, as `shortestPath()` does, and petgraph the nodes.
 //! Walks and routes follow edges of all kinds, parts are those of the flow.
 
 use std::cell::RefCell;
@@ -91,7 +92,8 @@ const WALKS: [Walk; 6] = [
         limit: |network| {
             let Network { all: Net { both, .. }, space, other, begin, .. } = network;
             let ends = 0..ROUTES.min(both.len()) as u32;
-            ends.map(|from| route(both, [space, other], from, *begin)).collect()
+            let way = |from| std::hint::black_box(route(both, [&mut *space, &mut *other], from, *begin));
+            ends.map(way).map(|way| way.map_or(-1, |way| way.edges.len() as i64)).collect()
         },
         petgraph: |network| {
             let graph = &network.all.undirected;
@@ -329,10 +331,11 @@ fn root(parent: &mut [u32], mut node: u32) -> u32 {
     node
 }
 
-/// Neighbours side by side.
+/// Neighbours side by side, and the arcs that lead to them.
 struct Table {
     first: Vec<u32>,
     heads: Vec<u32>,
+    edges: Vec<u32>,
 }
 
 impl Table {
@@ -343,12 +346,13 @@ impl Table {
             first[node + 1] += first[node];
         }
         let mut next = first.clone();
-        let mut heads = vec![0; arcs.len()];
-        for [from, to] in arcs {
-            heads[next[*from as usize] as usize] = *to;
+        let (mut heads, mut edges) = (vec![0; arcs.len()], vec![0; arcs.len()]);
+        for ([from, to], edge) in arcs.iter().zip(0..) {
+            let place = next[*from as usize] as usize;
+            (heads[place], edges[place]) = (*to, edge);
             next[*from as usize] += 1;
         }
-        Self { first, heads }
+        Self { first, heads, edges }
     }
 
     fn len(&self) -> usize {
@@ -358,6 +362,12 @@ impl Table {
     fn of(&self, node: u32) -> &[u32] {
         &self.heads[self.first[node as usize] as usize..self.first[node as usize + 1] as usize]
     }
+
+    /// The first edge from a node to a neighbour.
+    fn edge(&self, from: u32, to: u32) -> Option<u32> {
+        let place = self.of(from).iter().position(|head| *head == to)?;
+        Some(self.edges[self.first[from as usize] as usize + place])
+    }
 }
 
 /// What a walk has met: never cleared, only outdated.
@@ -365,11 +375,13 @@ struct Space {
     stamps: Vec<u32>,
     epoch: u32,
     queue: Vec<u32>,
+    /// By node: where a search for a route came from.
+    before: Vec<u32>,
 }
 
 impl Space {
     fn new(nodes: usize) -> Self {
-        Self { stamps: vec![0; nodes], epoch: 0, queue: Vec::with_capacity(nodes) }
+        Self { stamps: vec![0; nodes], epoch: 0, queue: Vec::with_capacity(nodes), before: vec![0; nodes] }
     }
 
     fn begin(&mut self, node: u32) {
@@ -385,8 +397,21 @@ impl Space {
         }
     }
 
+    fn enter_from(&mut self, node: u32, before: u32) {
+        if !self.has(node) {
+            self.before[node as usize] = before;
+            self.enter(node);
+        }
+    }
+
     fn has(&self, node: u32) -> bool {
         self.stamps[node as usize] == self.epoch
+    }
+
+    /// The nodes from one to that where the search began, which comes last.
+    fn way_back(&self, node: u32) -> impl Iterator<Item = u32> {
+        let before = |node: &u32| (*node != self.queue[0]).then(|| self.before[*node as usize]);
+        std::iter::successors(Some(node), before)
     }
 
     /// How many nodes are within so many steps, the first one included.
@@ -405,15 +430,30 @@ impl Space {
     }
 }
 
-/// How many steps there are between two nodes: from both ends, the smaller side first.
-fn route(table: &Table, spaces: [&mut Space; 2], from: u32, to: u32) -> i64 {
-    let [mut near, mut far] = spaces;
-    near.begin(from);
-    far.begin(to);
-    if from == to {
-        return 0;
-    }
-    let (mut near_at, mut far_at, mut steps) = (0, 0, 0);
+/// A route: its nodes, and the edges between them.
+struct Route {
+    edges: Vec<u32>,
+    _nodes: Vec<u32>,
+}
+
+/// A shortest route between two nodes: from both ends, the smaller side first.
+fn route(table: &Table, [start, end]: [&mut Space; 2], from: u32, to: u32) -> Option<Route> {
+    start.begin(from);
+    end.begin(to);
+    let middle = if from == to { Some([from, from]) } else { meet(table, [&mut *start, &mut *end]) };
+    middle.map(|[one, other]| {
+        let (ahead, back) = if start.has(one) && end.has(other) { (one, other) } else { (other, one) };
+        let mut nodes: Vec<u32> = start.way_back(ahead).collect();
+        nodes.reverse();
+        nodes.extend(end.way_back(back).skip(usize::from(ahead == back)));
+        let edges = nodes.windows(2).filter_map(|pair| table.edge(pair[0], pair[1])).collect();
+        Route { edges, _nodes: nodes }
+    })
+}
+
+/// Two neighbours of which one was found from the one end, and the other from the other.
+fn meet(table: &Table, [mut near, mut far]: [&mut Space; 2]) -> Option<[u32; 2]> {
+    let (mut near_at, mut far_at) = (0, 0);
     loop {
         if near.queue.len() - near_at > far.queue.len() - far_at {
             std::mem::swap(&mut near, &mut far);
@@ -421,15 +461,15 @@ fn route(table: &Table, spaces: [&mut Space; 2], from: u32, to: u32) -> i64 {
         }
         let end = near.queue.len();
         if near_at == end {
-            return -1;
+            return None;
         }
-        steps += 1;
         while near_at < end {
-            for next in table.of(near.queue[near_at]) {
+            let node = near.queue[near_at];
+            for next in table.of(node) {
                 if far.has(*next) {
-                    return steps;
+                    return Some([node, *next]);
                 }
-                near.enter(*next);
+                near.enter_from(*next, node);
             }
             near_at += 1;
         }
