@@ -501,9 +501,9 @@ fn what_is_around_each_of_many_nodes_is_counted() {
     let count = 40;
     let node = |at: usize| format!(r#"{{"id": "n{at}", "class": "{}"}}"#, ["gate_valve", "pump", "pipe_tee"][at % 3]);
     let edge = |at: usize| {
-        let kind = ["piping", "signal"][usize::from(at % 5 == 0)];
+        let kind = ["piping", "signal"][usize::from(at.is_multiple_of(5))];
         let direction = ["forward", "backward", "unknown"][at % 3];
-        let to = if at % 4 == 0 { at } else { at * 7 % count };
+        let to = if at.is_multiple_of(4) { at } else { at * 7 % count };
         format!(r#"{{"type": "{kind}", "from": "n{at}", "to": "n{to}", "direction": "{direction}"}}"#)
     };
     let nodes: Vec<String> = (0..count).map(node).collect();
