@@ -42,3 +42,32 @@ fn a_warm_run_asks_for_memory_a_few_times_and_not_for_each_row() {
         check(text, &graph);
     }
 }
+
+/// A chain of pumps, some with a nozzle in between: each is a walk of one step to the next.
+fn chain() -> Graph {
+    let pump = |at: usize| format!(r#"{{"id": "P{at}", "class": "pump"}}"#);
+    let nozzle = r#"{"id": "N", "class": "nozzle", "parent": "P0"}"#.to_owned();
+    let edge = |at: usize| format!(r#"{{"from": "P{at}", "to": "P{}"}}"#, at + 1);
+    let from_nozzle = r#"{"from": "N", "to": "P9"}"#.to_owned();
+    let nodes: Vec<String> = (0..NODES).map(pump).chain([nozzle]).collect();
+    let edges: Vec<String> = (0..NODES - 1).map(edge).chain([from_nozzle]).collect();
+    Graph::from_json(format!(r#"{{"nodes": [{}], "edges": [{}]}}"#, nodes.join(","), edges.join(",")))
+        .expect("it is JSON")
+}
+
+#[test]
+fn a_walk_of_a_few_nodes_makes_no_room_for_all_of_them() {
+    const WALKS: usize = 200;
+    let graph = chain();
+    for walk in
+        ["downstream(.id) | size()", "expand(1) | size()", "subgraph(.id, {hops: 1}) | size()", "trace(.id) | size()"]
+    {
+        let text = format!("nodes() | limit({WALKS}) | map({walk})");
+        let query = Query::parse(&text).expect("it compiles");
+        let scratch = Scratch::new();
+        let run = || query.run(&graph, &scratch, Limits::default()).map(|_| ()).expect("it runs");
+        run();
+        let used = allocator::peak(run).1;
+        assert!(used.asked < WALKS * NODES, "{text}: {used:?}");
+    }
+}

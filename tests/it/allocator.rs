@@ -14,6 +14,7 @@ thread_local! {
     static HELD: Cell<isize> = const { Cell::new(0) };
     static PEAK: Cell<isize> = const { Cell::new(0) };
     static CALLS: Cell<usize> = const { Cell::new(0) };
+    static ASKED: Cell<usize> = const { Cell::new(0) };
 }
 
 /// What some work allocated on its thread.
@@ -25,16 +26,26 @@ pub struct Used {
     pub kept: usize,
     /// How often memory was asked for.
     pub calls: usize,
+    /// Bytes that were asked for, together.
+    pub asked: usize,
 }
 
 /// Does the work, and tells what it allocated. Not to be nested.
 pub fn peak<T>(work: impl FnOnce() -> T) -> (T, Used) {
     let before = HELD.get();
     PEAK.set(before);
-    let calls = CALLS.get();
+    let (calls, asked) = (CALLS.get(), ASKED.get());
     let result = work();
     let beyond = |bytes: isize| usize::try_from(bytes - before).unwrap_or(0);
-    (result, Used { peak: beyond(PEAK.get()), kept: beyond(HELD.get()), calls: CALLS.get() - calls })
+    (
+        result,
+        Used {
+            peak: beyond(PEAK.get()),
+            kept: beyond(HELD.get()),
+            calls: CALLS.get() - calls,
+            asked: ASKED.get() - asked,
+        },
+    )
 }
 
 /// The counters are constants without destructors: they can be used while a thread begins and ends.
@@ -43,6 +54,7 @@ fn count(calls: usize, bytes: isize) {
     HELD.set(held);
     PEAK.set(PEAK.get().max(held));
     CALLS.set(CALLS.get() + calls);
+    ASKED.set(ASKED.get() + usize::try_from(bytes).unwrap_or(0));
 }
 
 // SAFETY: every call is passed on to the system allocator as it came.

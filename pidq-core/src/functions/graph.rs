@@ -380,8 +380,7 @@ fn reached<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan], dir: Dir) ->
     // Equipment that the walk began at may come again by its ports.
     if ask.plant.topology.ports.arc_count() > 0 {
         let given = Among::new(&from);
-        let others = nodes[std::mem::take(&mut first)..].iter().filter(|node| !given.has(**node));
-        nodes = others.copied().collect::<Vec<_>>().into();
+        nodes.keep(std::mem::take(&mut first), |node| !given.has(node));
     }
     let limit = ask.number(cx, "limit")?;
     check_rows(cx, nodes.len() - first, limit)?;
@@ -910,7 +909,10 @@ fn subgraph<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<V
         Some(hops) => {
             let rules = ask.rules(cx, Dir::Both, Pass::Any)?;
             let rules = Rules { depth: rules.depth.min(hops.min(u32::MAX as usize) as u32), ..rules };
-            around(cx, &ask, &from, &rules)?.0.to_vec()
+            let (found, _) = around(cx, &ask, &from, &rules)?;
+            let nodes = found.to_vec();
+            cx.keep_nodes(found);
+            nodes
         }
     };
     let induced = extract::induced(&ask.plant, &nodes, &mut |units| cx.spend(units))?;

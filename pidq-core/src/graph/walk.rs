@@ -237,6 +237,21 @@ pub(crate) struct Queue {
     len: usize,
 }
 
+impl Queue {
+    /// Keeps those from a place on that are wanted, in the same room: who makes room anew pays for all nodes there are.
+    pub fn keep(&mut self, from: usize, is_wanted: impl Fn(NodeId) -> bool) {
+        let mut kept = 0;
+        for at in from..self.len {
+            let node = self.room[at];
+            if is_wanted(node) {
+                self.room[kept] = node;
+                kept += 1;
+            }
+        }
+        self.len = kept;
+    }
+}
+
 impl Deref for Queue {
     type Target = [NodeId];
 
