@@ -29,8 +29,17 @@ fn begin_again() {
 
     let mut arguments = std::env::args_os();
     let (Ok(program), Some(name)) = (std::env::current_exe(), arguments.next()) else { return };
+    if is_loader(&program) {
+        return;
+    }
     // It returns only if it failed, and then nothing has changed.
     let _ = std::process::Command::new(program).arg0(name).args(arguments).envs(TOLD).exec();
+}
+
+/// Whether the program was handed to a loader by name, `ld-linux-x86-64.so.2 ./pidq serve`, which takes other arguments.
+#[cfg(unix)]
+fn is_loader(program: &std::path::Path) -> bool {
+    program.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"ld-"))
 }
 
 #[cfg(not(unix))]
