@@ -77,7 +77,10 @@ pub(crate) struct Passwords {
     lanes: Arc<Lanes<Job>>,
 }
 
-type Job = Box<dyn FnOnce(&Work, &mut Memory) + Send>;
+type Job = Box<dyn FnOnce(&Work, &mut Memory) -> Tell + Send>;
+
+/// Tells whoever asked, once the thread is free for the next job.
+type Tell = Box<dyn FnOnce()>;
 
 /// What a hash is computed in. It is as large as all else that a quiet server takes, so that each thread has one, from
 /// the first hash on.
@@ -139,9 +142,8 @@ impl Passwords {
         let (sender, done) = oneshot::channel();
         let run: Job = Box::new(move |work, memory| {
             // Whoever asked may have gone away.
-            if !sender.is_closed() {
-                let _ = sender.send(job(work, memory));
-            }
+            let done = (!sender.is_closed()).then(|| job(work, memory));
+            Box::new(move || drop(done.map(|done| sender.send(done))))
         });
         self.lanes.push(who, run).map_err(|_| IdentityError::Busy)?;
         done.await.map_err(|_| IdentityError::Busy)
@@ -159,9 +161,10 @@ fn hash_all(work: &Work, lanes: &Lanes<Job>) {
     let _ = setpriority_process(Some(gettid()), NICE);
     let mut memory = Memory::new();
     lanes.serve(|job| {
-        if catch_unwind(AssertUnwindSafe(|| job(work, &mut memory))).is_err() {
+        catch_unwind(AssertUnwindSafe(|| job(work, &mut memory))).unwrap_or_else(|_| {
             tracing::error!("a password could not be hashed");
-        }
+            Box::new(|| ())
+        })
     });
 }
 

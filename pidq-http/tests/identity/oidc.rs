@@ -324,8 +324,13 @@ async fn known_keys_survive_a_provider_that_is_away() {
 async fn who_hangs_up_keeps_no_keys_from_the_others() {
     let company = Company::new().await;
     let token = company.good();
-    let hung_up = tokio::time::timeout(Duration::ZERO, company.ours.verify(&token, NOW)).await;
-    assert!(hung_up.is_err());
+    // Polled once, and dropped: however quick the provider is, its keys are still on their way.
+    let has_hung_up = tokio::select! {
+        biased;
+        _ = company.ours.verify(&token, NOW) => false,
+        () = std::future::ready(()) => true,
+    };
+    assert!(has_hung_up);
     assert_eq!(company.fault(&token, NOW).await, None);
 }
 

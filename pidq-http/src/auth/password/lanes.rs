@@ -43,11 +43,13 @@ impl<J> Lanes<J> {
         Ok(())
     }
 
-    /// Does one job after the other, until there will be no more.
-    pub fn serve(&self, mut run: impl FnMut(J)) {
+    /// Does one job after the other, until there will be no more. What a job gives back tells that it is done: whoever
+    /// hears that may come with the next one at once, and finds the thread idle.
+    pub fn serve<T: FnOnce()>(&self, mut run: impl FnMut(J) -> T) {
         while let Some(job) = self.next() {
-            run(job);
+            let tell = run(job);
             self.state().idle += 1;
+            tell();
         }
     }
 
@@ -89,6 +91,8 @@ impl<J> State<J> {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
     use super::*;
 
     #[test]
@@ -111,5 +115,20 @@ mod tests {
         let lanes = Lanes::new(1, 0);
         assert!(lanes.push(Acquaintance::Stranger, 1).is_ok());
         assert!(lanes.push(Acquaintance::Stranger, 2).is_err());
+    }
+    #[test]
+    fn who_hears_that_a_job_is_done_finds_an_idle_thread() {
+        let lanes = Lanes::new(1, 0);
+        let come = |job: i32| lanes.push(Acquaintance::Known, job).is_ok();
+        let came = Cell::new(0);
+        assert!(come(1));
+        lanes.serve(|job| {
+            let (come, came, lanes) = (&come, &came, &lanes);
+            move || match job {
+                4 => lanes.close(),
+                _ => came.set(came.get() + i32::from(come(job + 1))),
+            }
+        });
+        assert_eq!(came.get(), 3);
     }
 }
