@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use pidq_pipeline::answer::{Answer, Context, Event, Question, Reason, answer, stream};
-use pidq_pipeline::llm::{Client, Endpoint};
+use pidq_pipeline::llm::{Client, Endpoint, Patience};
 use pidq_pipeline::prompt::{Marking, REFUSAL, Speaker, Turn};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
@@ -208,13 +208,20 @@ async fn a_marker_that_comes_in_pieces_is_one_citation() {
 async fn a_listener_who_leaves_ends_the_work_of_the_server() {
     let double = Double::always(vec![stream_head(), event(&delta("Hello")), Step::Stall]).await;
     let (sender, mut receiver) = mpsc::channel(4);
-    let (client, endpoint) = (client(hasty()), double.endpoint());
+    let minute = Duration::from_secs(60);
+    let (client, endpoint) = (client(Patience { idle: minute, total: minute, ..hasty() }), double.endpoint());
     let work = tokio::spawn(async move { stream(&client, &endpoint, question("?", &[RELIEF]), sender).await });
     assert_eq!(receiver.recv().await.unwrap().name(), "retrieval");
     assert_eq!(receiver.recv().await.unwrap().name(), "delta");
     drop(receiver);
-    tokio::time::timeout(Duration::from_millis(200), work).await.unwrap().unwrap();
-    tokio::time::sleep(Duration::from_millis(50)).await;
+    let ended = async {
+        work.await.unwrap();
+        while double.left() == 0 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    // The model would have been given up after a minute.
+    tokio::time::timeout(Duration::from_secs(10), ended).await.unwrap();
     assert_eq!(double.left(), 1);
 }
 
