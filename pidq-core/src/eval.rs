@@ -20,6 +20,8 @@ mod renamed;
 mod scratch;
 pub(crate) mod view;
 
+use std::sync::Arc;
+
 use crate::arena::Arena;
 use crate::error::{Code, Error, Result};
 use crate::graph::Graph;
@@ -147,7 +149,7 @@ impl<'a> Cx<'a> {
     /// The drawing that functions of the graph ask.
     pub(crate) fn plant(&mut self) -> Result<Plant<'a>> {
         if self.plant.is_none() {
-            self.plant = self.graph.plant();
+            self.plant = self.graph.plant(&self.limits)?;
         }
         let none = || Error::new(Code::NoGraph, "no graph in the document");
         let help = "a graph has a list `nodes`, at the top or in `pid_graph`; other names stand in `metadata.topology`";
@@ -178,7 +180,7 @@ impl<'a> Cx<'a> {
     }
 
     /// The names and words that drawings are read with unless they say otherwise.
-    pub(crate) fn topology_config(&self) -> &'a TopologyConfig {
+    pub(crate) fn topology_config(&self) -> &'a Arc<TopologyConfig> {
         self.graph.config()
     }
 

@@ -18,11 +18,11 @@ pub(crate) mod topology;
 pub mod vocabulary;
 pub(crate) mod walk;
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use crate::arena::{Arena, ContainerId, Layout, load};
 use crate::error::Result;
-use crate::limits::MAX_DEPTH;
+use crate::limits::{Limits, MAX_DEPTH};
 use crate::value::{Array, Value};
 
 use column::Column;
@@ -39,7 +39,7 @@ pub struct Graph {
     arena: Arena,
     columns: OnceLock<Columns>,
     /// Only where it is not the usual one.
-    config: Option<Box<TopologyConfig>>,
+    config: Option<Arc<TopologyConfig>>,
     /// Made at the first question about nodes and edges: plain JSON pays nothing for it.
     topology: OnceLock<Topology>,
     spare: Spare,
@@ -67,7 +67,7 @@ impl Graph {
     /// The same document, read with other names for its fields and other words for its classes. What the document says
     /// of itself in `metadata.topology` counts before it.
     pub fn with_topology(self, config: TopologyConfig) -> Graph {
-        Graph { config: Some(Box::new(config)), topology: OnceLock::new(), ..self }
+        Graph { config: Some(config.into()), topology: OnceLock::new(), ..self }
     }
 
     /// The whole document.
@@ -124,10 +124,13 @@ impl Graph {
     }
 
     /// Its nodes and edges; nothing where it has none.
-    pub(crate) fn plant(&self) -> Option<Plant<'_>> {
-        let place = Place::find(self.root(), self.config())?;
-        let topology = self.topology.get_or_init(|| place.topology(self.config()));
-        Some(place.with(Network::Shared(topology)))
+    pub(crate) fn plant(&self, limits: &Limits<'_>) -> Result<Option<Plant<'_>>> {
+        let Some(place) = Place::find(self.root(), self.config()) else { return Ok(None) };
+        if self.topology.get().is_none() {
+            // Who comes second throws its own away.
+            let _ = self.topology.set(place.topology(self.config(), limits)?);
+        }
+        Ok(self.topology.get().map(|topology| place.with(Network::Shared(topology))))
     }
 
     /// What walks need that is kept between them.
@@ -135,8 +138,8 @@ impl Graph {
         &self.spare
     }
 
-    pub(crate) fn config(&self) -> &TopologyConfig {
-        self.config.as_deref().unwrap_or_else(|| TopologyConfig::usual())
+    pub(crate) fn config(&self) -> &Arc<TopologyConfig> {
+        self.config.as_ref().unwrap_or_else(|| TopologyConfig::usual())
     }
 
     pub(crate) fn arena(&self) -> &Arena {

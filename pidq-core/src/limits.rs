@@ -2,6 +2,8 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::error::{Code, Error, Result};
+
 /// The budgets of one query: of its text, its run and its result.
 ///
 /// Plain data: take the default and lower what you like. Fuel is deterministic, so the same query on the same
@@ -56,10 +58,25 @@ pub const MAX_DEPTH: usize = 512;
 pub const MAX_REGEX: usize = 1 << 20;
 /// Bytes of all compiled regular expressions of a query.
 pub const MAX_PATTERNS: usize = 16 << 20;
+/// Names in a list of a topology, pairs of edge ends, and rules for roles: what a drawing says of its own words.
+pub const MAX_WORDS: usize = 100;
+/// Bytes of one of them, or of the pattern of a rule.
+pub const MAX_WORD: usize = 1_000;
 /// Parameters given with a query.
 pub const MAX_PARAMS: usize = 64;
 /// Bytes of the parameters given with a query, as JSON.
 pub const MAX_PARAMS_SIZE: usize = 1 << 20;
+
+impl Limits<'_> {
+    /// Whether the run may go on.
+    pub(crate) fn check(&self) -> Result<()> {
+        match self.cancel.filter(|cancel| cancel.is_cancelled()) {
+            None => Ok(()),
+            Some(cancel) if cancel.is_late() => Err(Error::new(Code::OutOfTime, "The query took longer than allowed")),
+            Some(_) => Err(Error::new(Code::Cancelled, "The query was cancelled")),
+        }
+    }
+}
 
 /// Stops a run from another thread: share it, hand it to the run in [`Limits::cancel`], and fire it.
 #[derive(Debug, Default)]

@@ -25,6 +25,13 @@ use crate::value::Value;
 /// Pays for what is looked at.
 pub(crate) type Pay<'p> = &'p mut dyn FnMut(u64) -> Result<()>;
 
+/// Pays for what is looked at, and counts the memory of what is found where that can be far more than there is to look at.
+pub(crate) trait Purse {
+    fn pay(&mut self, units: u64) -> Result<()>;
+    /// Memory until the answer stands.
+    fn hold(&mut self, bytes: usize) -> Result<()>;
+}
+
 /// An answer: values of the document, and lists and records of them. Nested as deep as the code that makes it.
 #[derive(Clone, Debug)]
 pub(crate) enum Datum<'a> {
@@ -48,6 +55,17 @@ pub(crate) enum Datum<'a> {
 }
 
 impl<'a> Datum<'a> {
+    /// Bytes of one among others, nearly, with what it owns itself.
+    pub fn size(&self) -> usize {
+        let owned = match self {
+            Datum::Text(text) => text.len(),
+            Datum::Nodes(numbers) | Datum::Edges(numbers) => size_of_val(&**numbers),
+            Datum::List(items) | Datum::Record(_, items) => items.iter().map(Datum::size).sum(),
+            _ => 0,
+        };
+        size_of::<Datum<'_>>() + owned
+    }
+
     /// A value of the document, null where there is none.
     pub fn value(value: Option<Value<'a>>) -> Datum<'a> {
         value.map_or(Datum::Null, Datum::Value)

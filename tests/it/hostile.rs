@@ -3,6 +3,7 @@
 //!
 //! `PIDQ_HOSTILE` is how many (`make soak` takes two hundred times as many), `PIDQ_SEED` where the dice begin.
 
+mod drawings;
 mod families;
 mod holes;
 

@@ -768,6 +768,17 @@ fn a_number_and_its_text_are_two_items_of_a_joined_drawing() {
 }
 
 #[test]
+fn what_is_near_on_another_sheet_is_not_near() {
+    let sheet = |name: &str, x: u32| {
+        let node = |id: &str, x: u32| format!("{{id: \"{id}\", x: {x}, y: 0}}");
+        format!("{{nodes: [{}, {}], metadata: {{drawing_number: \"{name}\"}}}}", node("a", x), node("b", x + 5))
+    };
+    let joined = format!("joinSheets([{}, {}])", sheet("S1", 0), sheet("S2", 1));
+    let near = format!(r##"withGraph({joined}, near("S1#a", 100) | map(.id))"##);
+    check_graph("S-1", &near, r##"["S1#b"]"##);
+}
+
+#[test]
 fn places_are_found_by_their_boxes() {
     let placed = r#"{nodes: [{id: 1, bbox: [0, 0, 10, 10]}, {id: 2, orig_x: 20, orig_y: 5, orig_bbox_width: 4, orig_bbox_height: 2}, {id: 3}]}"#;
     let ask =

@@ -3,7 +3,7 @@
 use super::Cx;
 use super::plan::Plan;
 use crate::error::{Code, Error, Result};
-use crate::limits::{Cancel, Limits};
+use crate::limits::Limits;
 use crate::value::Value;
 
 /// Fuel between two looks at the cancel flag.
@@ -80,18 +80,9 @@ impl<'a> Cx<'a> {
             let error = Error::new(Code::OutOfFuel, message);
             return Err(error.with_help("select less before the costly step, or raise the fuel limit"));
         }
-        if self.limits.cancel.is_some_and(Cancel::is_cancelled) {
-            return Err(self.cancelled());
-        }
+        self.limits.check()?;
         self.look_at = (self.used + LOOK_EVERY).min(self.limits.fuel.saturating_add(1));
         Ok(())
-    }
-
-    fn cancelled(&self) -> Error {
-        match self.limits.cancel.is_some_and(Cancel::is_late) {
-            true => Error::new(Code::OutOfTime, "The query took longer than allowed"),
-            false => Error::new(Code::Cancelled, "The query was cancelled"),
-        }
     }
 
     /// Pays for `bytes` that are copied, compared or searched.

@@ -14,6 +14,7 @@ use crate::eval::function::{Body, Function, Param};
 use crate::eval::plan::Plan;
 use crate::eval::view::View;
 use crate::graph::adjacency::{EdgeId, NONE, NodeId};
+use crate::graph::config::TopologyConfig;
 use crate::graph::cycles;
 use crate::graph::meet::{self, Way};
 use crate::graph::parts::{Parts, Unions, strong_parts};
@@ -1028,22 +1029,41 @@ fn bind<'a>(cx: &mut Cx<'a>, plant: &Plant<'a>, pattern: &Pattern, fit: &Match, 
 
 fn with_graph<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
     let value = args.first().map_or(Ok(Value::Undefined), |arg| cx.eval(arg, input))?;
-    let config = cx.topology_config();
-    let Some(plant) = Plant::of(value, config) else {
-        return Err(Error::new(Code::NoGraph, format!("no graph in the given {}", value.type_name())));
-    };
-    cx.spend((plant.topology.node_count() + plant.topology.edge_count()) as u64)?;
-    args.get(1).map_or(Ok(Value::Undefined), |query| cx.eval_in(plant, query, value))
+    let (plant, held) = drawing(cx, value)?;
+    let result = args.get(1).map_or(Ok(Value::Undefined), |query| cx.eval_in(plant, query, value));
+    cx.release(held);
+    result
+}
+
+/// The drawing of a value: a document, or the object with nodes and edges. It takes memory, which is to be released.
+pub(super) fn drawing<'a>(cx: &mut Cx<'a>, value: Value<'a>) -> Result<(Plant<'a>, usize)> {
+    let none = || Error::new(Code::NoGraph, format!("no graph in the given {}", value.type_name()));
+    let plant = Plant::of(value, cx.topology_config(), cx.limits())?.ok_or_else(none)?;
+    let held = charge(cx, &plant.topology)?;
+    Ok((plant, held))
+}
+
+/// Pays for a network that a run has made, and counts its memory.
+fn charge(cx: &mut Cx<'_>, topology: &Topology) -> Result<usize> {
+    // Names and rules of its own were read and compiled.
+    const OWN_CONFIG: u64 = 10_000;
+    let config = if topology.has_own_config() { OWN_CONFIG } else { 0 };
+    cx.spend((topology.node_count() + topology.edge_count()) as u64 + config)?;
+    let held = topology.size();
+    cx.hold(held)?;
+    Ok(held)
 }
 
 fn with_topology<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
     let changes = args.first().map_or(Ok(Value::Undefined), |arg| cx.eval(arg, input))?;
     let outer = cx.plant()?;
-    cx.spend((outer.topology.node_count() + outer.topology.edge_count()) as u64)?;
-    let mut config = outer.topology.config.clone();
+    let mut config = TopologyConfig::clone(&outer.topology.config);
     if let Some(problem) = config.change(changes).first() {
         return Err(Error::new(Code::BadOption, format!("the topology has {problem}")));
     }
-    let plant = Plant::again(&outer, cx.root(), config);
-    args.get(1).map_or(Ok(Value::Undefined), |query| cx.eval_in(plant, query, input))
+    let plant = Plant::again(&outer, cx.root(), config, cx.limits())?;
+    let held = charge(cx, &plant.topology)?;
+    let result = args.get(1).map_or(Ok(Value::Undefined), |query| cx.eval_in(plant, query, input));
+    cx.release(held);
+    result
 }

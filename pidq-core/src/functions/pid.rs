@@ -3,7 +3,7 @@
 //! All of them give candidates that are read off the drawing. None says that something is safe.
 
 use super::ask::{Ask, answer, bad_option, build, nodes_of};
-use super::graph::between_nodes;
+use super::graph::{between_nodes, drawing};
 use super::string::expect_text;
 use crate::error::{Code, Error, Result};
 use crate::eval::Cx;
@@ -19,7 +19,7 @@ use crate::pid::isolate::{Terms, isolate};
 use crate::pid::join::{self, JoinBy};
 use crate::pid::sections::{self, Cuts};
 use crate::pid::tag::{self, Tag};
-use crate::pid::{Datum, Pay, ends, extract, flow, info, lists, loops, places};
+use crate::pid::{Datum, Pay, Purse, ends, extract, flow, info, lists, loops, places};
 use crate::value::Value;
 
 pub(crate) const FUNCTIONS: &[Function] = &[
@@ -102,7 +102,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
         params: &[],
         summary: "Equipment and the ends of the sheet, joined by what lies between: a graph of its own.",
         example: "equipmentGraph() | .edges | first() | [.from, .to, .lines] => [\"n1\",\"n3\",[\"P-1001\"]]",
-        body: Body::Piped(|cx, _, _| along(cx, sections::equipment_graph)),
+        body: Body::Piped(|cx, _, _| equipment_graph(cx)),
     },
     Function {
         name: "equipmentList",
@@ -193,7 +193,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "near",
         params: &[Param::query("item").optional(), Param::query("distance")],
-        summary: "The nodes within a distance of a node on the drawing, nearest first.",
+        summary: "The nodes within a distance of a node on its sheet, nearest first.",
         example: r#"near("P-101A", 60) | map(.tag) => ["CV-101","P-101B"]"#,
         body: Body::Piped(near),
     },
@@ -290,9 +290,41 @@ fn whole<'a>(cx: &mut Cx<'a>, question: fn(&Plant<'a>, Pay<'_>) -> Result<Datum<
     answer(cx, &plant, found)
 }
 
+/// Pays for an answer that is released when it stands as a value.
+struct Tab<'c, 'a> {
+    cx: &'c mut Cx<'a>,
+    held: usize,
+}
+
+impl Purse for Tab<'_, '_> {
+    fn pay(&mut self, units: u64) -> Result<()> {
+        self.cx.spend(units)
+    }
+
+    fn hold(&mut self, bytes: usize) -> Result<()> {
+        self.held += bytes;
+        self.cx.hold(bytes)
+    }
+}
+
+fn equipment_graph<'a>(cx: &mut Cx<'a>) -> Result<Value<'a>> {
+    let plant = cx.plant()?;
+    let mut tab = Tab { cx, held: 0 };
+    let found = sections::equipment_graph(&plant, &mut tab)?;
+    let held = tab.held;
+    let found = answer(cx, &plant, found)?;
+    cx.release(held);
+    assuming(cx, found)
+}
+
 /// A question about the whole drawing that goes along the flow.
 fn along<'a>(cx: &mut Cx<'a>, question: fn(&Plant<'a>, Pay<'_>) -> Result<Datum<'a>>) -> Result<Value<'a>> {
     let found = whole(cx, question)?;
+    assuming(cx, found)
+}
+
+/// An answer that may have followed any edge: of which nobody knows the direction is told.
+fn assuming<'a>(cx: &mut Cx<'a>, found: Value<'a>) -> Result<Value<'a>> {
     let topology = cx.plant()?.topology;
     if !topology.undirected.is_empty() && found.as_array().is_none_or(|rows| !rows.is_empty()) {
         let plant = cx.plant()?;
@@ -559,18 +591,10 @@ fn validate<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<V
     answer(cx, &ask.plant, found)
 }
 
-/// The drawing of a value: a document, or the object with nodes and edges.
-fn drawing<'a>(cx: &mut Cx<'a>, value: Value<'a>) -> Result<Plant<'a>> {
-    let none = || Error::new(Code::NoGraph, format!("no graph in the given {}", value.type_name()));
-    let plant = Plant::of(value, cx.topology_config()).ok_or_else(none)?;
-    cx.spend((plant.topology.node_count() + plant.topology.edge_count()) as u64)?;
-    Ok(plant)
-}
-
 fn difference<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
     let ask = Ask::anywhere(input, args, 2);
     let (old, new) = (ask.value(cx, 0)?, ask.value(cx, 1)?);
-    let (old, new) = (drawing(cx, old)?, drawing(cx, new)?);
+    let ((old, old_size), (new, new_size)) = (drawing(cx, old)?, drawing(cx, new)?);
     let options = DiffOptions {
         identity: ask
             .word(cx, "identity", &["persistent_id", "id", "tag"])?
@@ -583,6 +607,7 @@ fn difference<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result
         tolerance: ask.option_value(cx, "tolerance")?.as_f64().unwrap_or(0.0),
     };
     let found = diff::diff(&old, &new, &options, &mut |units| cx.spend(units))?;
+    cx.release(old_size + new_size);
     answer(cx, &new, found)
 }
 
@@ -595,12 +620,18 @@ fn join_sheets<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Resul
 }
 
 fn joined<'a>(cx: &mut Cx<'a>, sheets: Value<'a>, by: JoinBy) -> Result<Value<'a>> {
-    let mut plants = Vec::new();
+    let (mut plants, mut sizes) = (Vec::new(), 0);
     for sheet in super::array::list(sheets)?.iter() {
-        plants.push(drawing(cx, sheet)?);
+        let (plant, size) = drawing(cx, sheet)?;
+        plants.push(plant);
+        sizes += size;
     }
-    let joined = join::join(&plants, by, &mut |units| cx.spend(units))?;
-    build(cx, joined)
+    let mut tab = Tab { cx, held: sizes };
+    let joined = join::join(&plants, by, &mut tab)?;
+    let held = tab.held;
+    let joined = build(cx, joined)?;
+    cx.release(held);
+    Ok(joined)
 }
 
 fn dead_ends<'a>(cx: &mut Cx<'a>, input: Value<'a>, keeps: fn(&str) -> bool) -> Result<Value<'a>> {

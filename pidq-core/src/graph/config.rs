@@ -3,12 +3,13 @@
 //! The engine knows no field and no class of itself. All that it takes for granted stands in the tables below, and a
 //! document, a program or a query may say it differently.
 
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use regex::Regex;
 
 use super::vocabulary;
 use crate::error::{Code, Error, Result};
+use crate::limits::{MAX_REGEX, MAX_WORD, MAX_WORDS};
 use crate::value::{Array, Object, Value};
 
 /// What a graph's fields and words are called. Plain data: take the default, or read your own from JSON.
@@ -25,6 +26,8 @@ use crate::value::{Array, Object, Value};
 pub struct TopologyConfig {
     /// By the rows of `NAMES`.
     names: Vec<Vec<String>>,
+    /// The same in snake_case, as words are compared.
+    words: Vec<Vec<String>>,
     endpoints: Vec<[String; 2]>,
     rules: Vec<Rule>,
 }
@@ -204,6 +207,8 @@ impl Role {
 struct Rule {
     role: Role,
     pattern: Regex,
+    /// Bytes of the compiled pattern, rounded up.
+    size: usize,
 }
 
 /// The first rule that matches counts.
@@ -248,8 +253,10 @@ impl Default for TopologyConfig {
     /// The names that drawings commonly use.
     fn default() -> Self {
         let owned = |names: &[&str]| names.iter().map(|name| String::from(*name)).collect();
+        let names: Vec<Vec<String>> = NAMES.iter().map(|(_, _, names)| owned(names)).collect();
         TopologyConfig {
-            names: NAMES.iter().map(|(_, _, names)| owned(names)).collect(),
+            words: names.iter().map(|names| words(names)).collect(),
+            names,
             endpoints: vocabulary::ENDPOINTS.iter().map(|pair| pair.map(String::from)).collect(),
             rules: RULES.iter().filter_map(|(role, pattern)| Rule::new(*role, pattern)).collect(),
         }
@@ -259,10 +266,18 @@ impl Default for TopologyConfig {
 impl Rule {
     /// Nothing where the pattern is malformed or too large.
     fn new(role: Role, pattern: &str) -> Option<Rule> {
-        let pattern = regex::RegexBuilder::new(pattern).size_limit(crate::limits::MAX_REGEX).build().ok()?;
-        Some(Rule { role, pattern })
+        let mut builder = regex::RegexBuilder::new(pattern);
+        builder.dfa_size_limit(MAX_REGEX >> 2);
+        SIZES.into_iter().find_map(|size| Some(Rule { role, pattern: builder.size_limit(size).build().ok()?, size }))
     }
 }
+
+/// What a pattern may have in bytes. It counts as the first of these that is enough.
+const SIZES: [usize; 4] = [MAX_REGEX >> 8, MAX_REGEX >> 6, MAX_REGEX >> 4, MAX_REGEX >> 2];
+/// Bytes of all rules that a drawing brings itself. A server keeps many drawings.
+const MAX_RULES: usize = 2 * MAX_REGEX;
+/// Bytes of a class. What is longer is a text, and has no role: every rule would go through it.
+const MAX_CLASS: usize = 256;
 
 impl TopologyConfig {
     /// The default with what a JSON object says differently. Names replace the known ones; roles are tried before them.
@@ -284,7 +299,7 @@ impl TopologyConfig {
         let usual = TopologyConfig::usual();
         let metadata = usual.names(Names::MetadataAt).iter().find_map(|path| at_path(document, path));
         let own = metadata.and_then(|metadata| metadata.as_object()?.get("topology"));
-        let mut config = usual.clone();
+        let mut config = TopologyConfig::clone(usual);
         if let Some(own) = own {
             // What could not be taken is told by `validate`.
             drop(config.change(own));
@@ -315,8 +330,8 @@ impl TopologyConfig {
     }
 
     /// The default, made once: its patterns take a millisecond.
-    pub(crate) fn usual() -> &'static TopologyConfig {
-        static USUAL: LazyLock<TopologyConfig> = LazyLock::new(TopologyConfig::default);
+    pub(crate) fn usual() -> &'static Arc<TopologyConfig> {
+        static USUAL: LazyLock<Arc<TopologyConfig>> = LazyLock::new(Arc::default);
         &USUAL
     }
 
@@ -324,25 +339,45 @@ impl TopologyConfig {
     pub(crate) fn change(&mut self, value: Value<'_>) -> Vec<String> {
         let Value::Object(object) = value else { return vec!["no object".into()] };
         let mut problems = unknown_keys(object);
-        for ((_, key, _), names) in NAMES.iter().zip(&mut self.names) {
-            match at_path(Value::Object(object), key).map(texts) {
-                Some(Some(texts)) => *names = texts,
-                Some(None) => problems.push(format!("no list of texts at `{key}`")),
-                None => {}
-            }
-        }
+        problems.extend(self.change_names(object));
         if let Some(pairs) = object.get("endpoints") {
             match endpoint_pairs(pairs) {
                 Some(pairs) => self.endpoints = pairs,
-                None => problems.push("no list of pairs at `endpoints`".into()),
+                None => problems.push(format!("no list of up to {MAX_WORDS} pairs at `endpoints`")),
             }
         }
         match object.get("roles").map(rules) {
-            Some(Some(rules)) => drop(self.rules.splice(0..0, rules)),
-            Some(None) => problems.push("no list of `{role, match}` at `roles`".into()),
+            // Drawings within drawings bring rules of their own.
+            Some(Ok(rules)) if self.rules.len() + rules.len() > RULES.len() + MAX_WORDS => {
+                problems.push(format!("more than {MAX_WORDS} rules at `roles`"));
+            }
+            Some(Ok(rules)) => drop(self.rules.splice(0..0, rules)),
+            Some(Err(problem)) => problems.push(problem),
             None => {}
         }
         problems
+    }
+
+    /// The same for the lists of names alone.
+    pub(crate) fn change_names(&mut self, object: Object<'_>) -> Vec<String> {
+        let mut problems = Vec::new();
+        for ((_, key, _), (names, words)) in NAMES.iter().zip(self.names.iter_mut().zip(&mut self.words)) {
+            match at_path(Value::Object(object), key).map(texts) {
+                Some(Some(texts)) => (*words, *names) = (self::words(&texts), texts),
+                Some(None) => problems.push(format!("no list of up to {MAX_WORDS} texts at `{key}`")),
+                None => {}
+            }
+        }
+        problems
+    }
+
+    /// Bytes that it takes, nearly.
+    pub(crate) fn size(&self) -> usize {
+        let texts = self.names.iter().chain(&self.words).flatten().chain(self.endpoints.iter().flatten());
+        let texts: usize = texts.map(|text| size_of::<String>() + text.len()).sum();
+        // The rules that are known without being told come last and share their programs. Others run in both directions.
+        let own = &self.rules[..self.rules.len().saturating_sub(RULES.len())];
+        texts + own.iter().map(|rule| 2 * rule.size).sum::<usize>()
     }
 
     /// The names of a list.
@@ -353,7 +388,7 @@ impl TopologyConfig {
     /// Whether a word is one of a list: compared in snake_case.
     pub(crate) fn has(&self, list: Names, word: &str) -> bool {
         let word = snake_case(word);
-        self.names(list).iter().any(|name| *name == word || snake_case(name) == word)
+        self.words[list as usize].contains(&word)
     }
 
     /// The key names of edge ends, in pairs.
@@ -363,6 +398,9 @@ impl TopologyConfig {
 
     /// The role of a class; nothing where no rule knows it.
     pub(crate) fn role_of(&self, class: &str) -> Option<Role> {
+        if class.len() > MAX_CLASS {
+            return None;
+        }
         let whole = snake_case(class);
         let last = whole.rsplit(['.', '/', '#', ':']).next().unwrap_or(&whole);
         let matches = |rule: &&Rule| rule.pattern.is_match(&whole) || rule.pattern.is_match(last);
@@ -387,24 +425,50 @@ pub(crate) fn at_path<'a>(value: Value<'a>, path: &str) -> Option<Value<'a>> {
 /// The texts of a list, or the one text.
 fn texts(value: Value<'_>) -> Option<Vec<String>> {
     match value {
-        Value::String(text) => Some(vec![text.into()]),
-        Value::Array(array) => array.iter().map(|item| item.as_str().map(String::from)).collect(),
+        Value::String(_) => Some(vec![word(value)?.into()]),
+        Value::Array(array) => few(array)?.map(|item| word(item).map(String::from)).collect(),
         _ => None,
     }
 }
 
 fn endpoint_pairs(value: Value<'_>) -> Option<Vec<[String; 2]>> {
-    let pair = |pair: Array<'_>| Some([pair.get(0)?.as_str()?.into(), pair.get(1)?.as_str()?.into()]);
-    value.as_array()?.iter().map(|item| item.as_array().and_then(pair)).collect()
+    let pair = |pair: Array<'_>| Some([word(pair.get(0)?)?.into(), word(pair.get(1)?)?.into()]);
+    few(value.as_array()?)?.map(|item| item.as_array().and_then(pair)).collect()
 }
 
-fn rules(value: Value<'_>) -> Option<Vec<Rule>> {
-    let rule = |item: Object<'_>| {
-        let name = item.get("role")?.as_str()?;
-        let (role, _) = ROLES.iter().find(|(_, known)| *known == name)?;
-        Rule::new(*role, item.get("match")?.as_str()?)
-    };
-    value.as_array()?.iter().map(|item| item.as_object().and_then(rule)).collect()
+fn rules(value: Value<'_>) -> std::result::Result<Vec<Rule>, String> {
+    let none = || format!("no list of up to {MAX_WORDS} `{{role, match}}` at `roles`");
+    let rules = value.as_array().and_then(few).ok_or_else(none)?;
+    let mut left = MAX_RULES;
+    let compiled = rules.map(|item| {
+        let (role, pattern) = role_and_pattern(item).ok_or_else(none)?;
+        let rule = word(pattern).and_then(|pattern| Rule::new(role, pattern));
+        let rule = rule.ok_or("a pattern at `roles` that is malformed or too large")?;
+        left = left.checked_sub(rule.size).ok_or("patterns at `roles` that are too large together")?;
+        Ok(rule)
+    });
+    compiled.collect()
+}
+
+fn role_and_pattern(item: Value<'_>) -> Option<(Role, Value<'_>)> {
+    let item = item.as_object()?;
+    let name = item.get("role")?.as_str()?;
+    let (role, _) = ROLES.iter().find(|(_, known)| *known == name)?;
+    Some((*role, item.get("match").filter(|pattern| pattern.as_str().is_some())?))
+}
+
+fn words(names: &[String]) -> Vec<String> {
+    names.iter().map(|name| snake_case(name)).collect()
+}
+
+/// The items of a list that is as short as one of words is.
+fn few(list: Array<'_>) -> Option<impl Iterator<Item = Value<'_>>> {
+    (list.len() <= MAX_WORDS).then(|| list.iter())
+}
+
+/// A text that is as short as a word is.
+fn word(value: Value<'_>) -> Option<&str> {
+    value.as_str().filter(|text| text.len() <= MAX_WORD)
 }
 
 /// Keys that nothing reads: most likely misspelt.

@@ -12,6 +12,9 @@ pub(crate) struct Reader<'k, 'a> {
     slots: Vec<Option<Box<[u32]>>>,
 }
 
+/// Shapes whose slots are remembered. A document with more has hardly two objects alike.
+const MOST_SHAPES: usize = 1 << 14;
+
 impl<'k, 'a> Reader<'k, 'a> {
     pub fn new(keys: impl IntoIterator<Item = &'k String>) -> Reader<'k, 'a> {
         Reader { keys: keys.into_iter().map(String::as_str).collect(), arena: None, slots: Vec::new() }
@@ -47,10 +50,13 @@ impl<'k, 'a> Reader<'k, 'a> {
         let Fields::Stored(_, id) = object.0 else { return NONE };
         let shape = arena.shape(id);
         let at = shape.0 as usize;
+        let find = |name: &&str| arena.find_symbol(name).and_then(|symbol| arena.slot(shape, symbol)).unwrap_or(NONE);
+        if at >= MOST_SHAPES {
+            return find(&self.keys[key]);
+        }
         if at >= self.slots.len() {
             self.slots.resize(at + 1, None);
         }
-        let find = |name: &&str| arena.find_symbol(name).and_then(|symbol| arena.slot(shape, symbol)).unwrap_or(NONE);
         self.slots[at].get_or_insert_with(|| self.keys.iter().map(find).collect())[key]
     }
 }

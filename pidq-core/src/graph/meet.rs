@@ -226,6 +226,7 @@ mod tests {
     use super::super::walk::{self, Payer, Space};
     use super::*;
     use crate::Graph;
+    use crate::limits::Limits;
 
     /// Numbers that look random and are the same each time. Xorshift.
     struct Dice(u64);
@@ -261,7 +262,7 @@ mod tests {
         let (mut space, mut room, mut found) = (Space::default(), Room::default(), 0);
         for _ in 0..3000 {
             let (graph, count) = drawing(&mut dice);
-            let plant = graph.plant().expect("a drawing");
+            let plant = graph.plant(&Limits::default()).ok().flatten().expect("a drawing");
             let topology = &plant.topology;
             let mut some = |most: u64| -> Vec<NodeId> {
                 (0..1 + dice.below(most)).map(|_| dice.below(count as u64) as u32).collect()

@@ -9,6 +9,8 @@ use super::config::{Names, TopologyConfig, at_path};
 use super::index::Key;
 use super::topology::Topology;
 use crate::arena::{Cell, ContainerId, Kind};
+use crate::error::Result;
+use crate::limits::Limits;
 use crate::value::{Array, Fields, Items, Object, Value, convert};
 
 /// A drawing, found in a document.
@@ -59,12 +61,11 @@ impl<'a> Place<'a> {
     pub fn find(document: Value<'a>, config: &TopologyConfig) -> Option<Place<'a>> {
         let metadata = config.names(Names::MetadataAt).iter().find_map(|path| at_path(document, path));
         let own = metadata.and_then(|metadata| metadata.as_object()?.get("topology"));
-        let Some(own) = own.filter(|own| at_path(*own, "paths").is_some()) else {
-            return Place::at(document, config);
-        };
+        let own = own.and_then(Value::as_object).filter(|own| own.get("paths").is_some());
+        let Some(own) = own else { return Place::at(document, config) };
         let mut own_config = config.clone();
         // What could not be taken is told when the topology is made.
-        drop(own_config.change(own));
+        drop(own_config.change_names(own));
         // A part of a drawing keeps what the drawing says of itself, and has its nodes where parts have them.
         Place::at(document, &own_config).or_else(|| Place::at(document, config))
     }
@@ -83,13 +84,13 @@ impl<'a> Place<'a> {
     }
 
     /// The network of the drawing. What the drawing says of itself in `metadata.topology` counts before the config.
-    pub fn topology(&self, config: &TopologyConfig) -> Topology {
+    pub fn topology(&self, config: &Arc<TopologyConfig>, limits: &Limits<'_>) -> Result<Topology> {
         let mut config = config.clone();
         let own = self.metadata.as_object().and_then(|metadata| metadata.get("topology"));
-        let problems = own.map(|own| config.change(own)).unwrap_or_default();
-        let mut topology = Topology::new(self.nodes, self.edges, config);
+        let problems = own.map(|own| Arc::make_mut(&mut config).change(own)).unwrap_or_default();
+        let mut topology = Topology::new(self.nodes, self.edges, config, limits)?;
         topology.problems = problems;
-        topology
+        Ok(topology)
     }
 
     pub fn with(self, topology: Network<'a>) -> Plant<'a> {
@@ -100,26 +101,30 @@ impl<'a> Place<'a> {
 
 impl<'a> Plant<'a> {
     /// The drawing of a value; nothing where it has no nodes.
-    pub fn of(value: Value<'a>, config: &TopologyConfig) -> Option<Plant<'a>> {
-        let place = Place::find(value, config)?;
-        let topology = Arc::new(place.topology(config));
-        Some(place.with(Network::Own(topology)))
+    pub fn of(value: Value<'a>, config: &Arc<TopologyConfig>, limits: &Limits<'_>) -> Result<Option<Plant<'a>>> {
+        let Some(place) = Place::find(value, config) else { return Ok(None) };
+        let topology = Arc::new(place.topology(config, limits)?);
+        Ok(Some(place.with(Network::Own(topology))))
     }
 
     /// A drawing without nodes.
     pub fn nothing() -> Plant<'a> {
-        static NOTHING_AT_ALL: LazyLock<Topology> =
-            LazyLock::new(|| Topology::new(NOTHING, NOTHING, TopologyConfig::usual().clone()));
+        static NOTHING_AT_ALL: LazyLock<Topology> = LazyLock::new(|| Topology::empty(TopologyConfig::usual().clone()));
         let (graph, metadata, topology) = (Value::Null, Value::Null, Network::Shared(&NOTHING_AT_ALL));
         Plant { graph, metadata, nodes: NOTHING, edges: NOTHING, topology }
     }
 
     /// The same document, read with another config.
-    pub fn again(outer: &Plant<'a>, document: Value<'a>, config: TopologyConfig) -> Plant<'a> {
+    pub fn again(
+        outer: &Plant<'a>,
+        document: Value<'a>,
+        config: TopologyConfig,
+        limits: &Limits<'_>,
+    ) -> Result<Plant<'a>> {
         let same = Place { graph: outer.graph, metadata: outer.metadata, nodes: outer.nodes, edges: outer.edges };
         let place = Place::find(document, &config).unwrap_or(same);
-        let topology = Arc::new(Topology::new(place.nodes, place.edges, config));
-        place.with(Network::Own(topology))
+        let topology = Topology::new(place.nodes, place.edges, config.into(), limits)?;
+        Ok(place.with(Network::Own(topology.into())))
     }
 
     pub fn node(&self, node: NodeId) -> Value<'a> {

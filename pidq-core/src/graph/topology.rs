@@ -3,7 +3,7 @@
 //! Built once per document at the first question about its graph, then only read. Numbers only: what the nodes are
 //! stays in the document.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use hashbrown::HashMap;
 
@@ -11,7 +11,9 @@ use super::adjacency::{Adjacency, EdgeId, NONE, NodeId};
 use super::config::{Names, Role, TopologyConfig};
 use super::fields::Reader;
 use super::index::{Index, Key};
-use crate::value::{Array, Value};
+use crate::error::Result;
+use crate::limits::Limits;
+use crate::value::{Array, Object, Value};
 
 /// What an edge means: a set of the constants below.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -96,7 +98,7 @@ impl Marks {
 /// The network of a drawing.
 #[derive(Debug)]
 pub(crate) struct Topology {
-    pub config: TopologyConfig,
+    pub config: Arc<TopologyConfig>,
     /// By edge: the nodes it joins, as written; `NONE` for an end that names no node.
     pub ends: Vec<[NodeId; 2]>,
     /// By edge.
@@ -126,18 +128,23 @@ pub(crate) struct Topology {
 }
 
 impl Topology {
-    /// Reads nodes and edges with a config.
-    pub fn new<'a>(nodes: Array<'a>, edges: Array<'a>, config: TopologyConfig) -> Topology {
+    /// Reads nodes and edges with a config. It takes no fuel, since all runs share it, but ends when the run has to.
+    pub fn new<'a>(
+        nodes: Array<'a>,
+        edges: Array<'a>,
+        config: Arc<TopologyConfig>,
+        limits: &Limits<'_>,
+    ) -> Result<Topology> {
         let ids = Ids::read(nodes, &config);
         let mut topology = Topology::empty(config);
-        topology.read_edges(edges, &ids);
-        topology.read_nodes(nodes, &ids);
+        topology.read_edges(edges, &ids, limits)?;
+        topology.read_nodes(nodes, &ids, limits)?;
         topology.ids = ids.index;
         topology.find_ports();
-        topology
+        Ok(topology)
     }
 
-    fn empty(config: TopologyConfig) -> Topology {
+    pub fn empty(config: Arc<TopologyConfig>) -> Topology {
         Topology {
             config,
             ends: Vec::new(),
@@ -157,6 +164,19 @@ impl Topology {
             endpoints_met: Vec::new(),
             problems: Vec::new(),
         }
+    }
+
+    /// Bytes that it takes from the start, nearly, without a config that it shares.
+    pub fn size(&self) -> usize {
+        const NODE: usize = size_of::<Role>() + size_of::<[u32; 2]>() + 4 * size_of::<u32>() + size_of::<(u64, u32)>();
+        const EDGE: usize = size_of::<[NodeId; 2]>() + size_of::<Link>();
+        let config = if self.has_own_config() { self.config.size() } else { 0 };
+        size_of::<Topology>() + self.node_count() * NODE + self.edge_count() * EDGE + config
+    }
+
+    /// Whether the drawing, or a query, says of itself how it is read.
+    pub fn has_own_config(&self) -> bool {
+        Arc::strong_count(&self.config) == 1
     }
 
     pub fn node_count(&self) -> usize {
@@ -275,13 +295,13 @@ impl Topology {
         std::iter::once((from, to, edge)).chain(back)
     }
 
-    fn read_edges<'a>(&mut self, edges: Array<'a>, ids: &Ids<'a>) {
+    fn read_edges<'a>(&mut self, edges: Array<'a>, ids: &Ids<'a>, limits: &Limits<'_>) -> Result<()> {
         let config = &self.config;
         let mut ends = Reader::new(config.endpoints().iter().flatten());
         let mut kinds = Reader::new(config.names(Names::EdgeKind));
         let mut classes = Reader::new(config.names(Names::EdgeClass));
         let mut directions = Reader::new(config.names(Names::Direction));
-        let mut words = Words::new(config);
+        let mut words = Words::new(config, limits);
         let mut met = vec![false; config.endpoints().len()];
         for edge in edges.iter() {
             let Value::Object(edge) = edge else {
@@ -299,16 +319,17 @@ impl Topology {
             let class = classes.first(edge).and_then(Value::as_str);
             let direction = directions.first(edge).and_then(Value::as_str);
             self.ends.push(pair.map_or([NONE; 2], |pair| pair.map(|end| ids.of_end(end, config))));
-            self.links.push(words.link(kind, class).with(words.direction(direction)));
+            self.links.push(words.link(kind, class)?.with(words.direction(direction)?));
         }
         self.dangling = (0..self.ends.len() as u32).filter(|edge| !self.is_whole(*edge)).collect();
         let is_undirected = |edge: &EdgeId| self.links[*edge as usize].has(Link::UNDIRECTED);
         self.undirected = (0..self.edge_count() as u32).filter(is_undirected).collect();
         self.is_undirected = Marks::of(self.edge_count(), self.undirected.iter().copied());
         self.endpoints_met = (0..met.len()).filter(|at| met[*at]).collect();
+        Ok(())
     }
 
-    fn read_nodes<'a>(&mut self, nodes: Array<'a>, ids: &Ids<'a>) {
+    fn read_nodes<'a>(&mut self, nodes: Array<'a>, ids: &Ids<'a>, limits: &Limits<'_>) -> Result<()> {
         let count = nodes.len();
         self.owners = vec![[NONE; 2]; count];
         self.zones = vec![NONE; count];
@@ -318,7 +339,7 @@ impl Topology {
         let mut parents = Reader::new(config.names(Names::Parent));
         let mut zones = Reader::new(config.names(Names::Zone));
         let mut actuated = Reader::new(config.names(Names::Actuated));
-        let mut words = Words::new(config);
+        let mut words = Words::new(config, limits);
         let mut sides = Sides::default();
         let mut groups = vec![false; count];
         for (node, value) in nodes.iter().enumerate() {
@@ -326,9 +347,10 @@ impl Topology {
                 self.roles.push(Role::None);
                 continue;
             };
-            let role = (0..classes.len()).find_map(|at| words.role(classes.get(object, at)?.as_str()?));
+            let role = words.first_role(&mut classes, object)?;
             // A line or a loop is no item, whatever its class is called.
-            let is_group = types.first(object).and_then(Value::as_str).is_some_and(|word| words.is_group(word));
+            let is_group =
+                types.first(object).and_then(Value::as_str).map_or(Ok(false), |word| words.is_group(word))?;
             let role = role.filter(|_| !is_group).unwrap_or_default();
             groups[node] = is_group;
             let is_actuated = matches!(actuated.first(object), Some(Value::Bool(true)));
@@ -344,6 +366,7 @@ impl Topology {
                 owner[0] = NONE;
             }
         }
+        Ok(())
     }
 
     /// Who owns which port, by the edges between equipment and its parts. An edge wins over a field.
@@ -479,6 +502,7 @@ impl<'a> Sides<'a> {
 /// What words mean, looked up once a word.
 struct Words<'c, 'a> {
     config: &'c TopologyConfig,
+    limits: &'c Limits<'c>,
     links: HashMap<&'a str, Link>,
     directions: HashMap<&'a str, Link>,
     roles: HashMap<&'a str, Option<Role>>,
@@ -486,9 +510,10 @@ struct Words<'c, 'a> {
 }
 
 impl<'c, 'a> Words<'c, 'a> {
-    fn new(config: &'c TopologyConfig) -> Self {
+    fn new(config: &'c TopologyConfig, limits: &'c Limits<'c>) -> Self {
         Words {
             config,
+            limits,
             links: HashMap::new(),
             directions: HashMap::new(),
             roles: HashMap::new(),
@@ -497,26 +522,26 @@ impl<'c, 'a> Words<'c, 'a> {
     }
 
     /// The link of an edge of a kind and class. An edge without a kind is one that something flows along.
-    fn link(&mut self, kind: Option<&'a str>, class: Option<&'a str>) -> Link {
-        let known = match (kind, class) {
-            (None, None) => return Link::FLOW,
-            (kind, class) => [kind, class].into_iter().flatten().map(|word| self.link_of(word)),
-        };
-        let link = known.fold(Link::default(), Link::with);
-        if link == Link::default() { Link::UNKNOWN } else { link }
+    fn link(&mut self, kind: Option<&'a str>, class: Option<&'a str>) -> Result<Link> {
+        if kind.or(class).is_none() {
+            return Ok(Link::FLOW);
+        }
+        let mut words = [kind, class].into_iter().flatten();
+        let link = words.try_fold(Link::default(), |link, word| Ok(link.with(self.link_of(word)?)))?;
+        Ok(if link == Link::default() { Link::UNKNOWN } else { link })
     }
 
-    fn link_of(&mut self, word: &'a str) -> Link {
+    fn link_of(&mut self, word: &'a str) -> Result<Link> {
         let config = self.config;
-        *self.links.entry(word).or_insert_with(|| {
+        meaning(&mut self.links, word, self.limits, || {
             let of_list = KINDS.iter().filter(|(names, _)| config.has(*names, word)).map(|(_, link)| *link);
             of_list.fold(Link::default(), Link::with)
         })
     }
 
-    fn direction(&mut self, word: Option<&'a str>) -> Link {
-        let (Some(word), config) = (word, self.config) else { return Link::default() };
-        *self.directions.entry(word).or_insert_with(|| match word {
+    fn direction(&mut self, word: Option<&'a str>) -> Result<Link> {
+        let (Some(word), config) = (word, self.config) else { return Ok(Link::default()) };
+        meaning(&mut self.directions, word, self.limits, || match word {
             word if config.has(Names::Undirected, word) => Link::UNDIRECTED,
             word if config.has(Names::Backward, word) => Link::BACKWARD,
             _ => Link::default(),
@@ -524,14 +549,36 @@ impl<'c, 'a> Words<'c, 'a> {
     }
 
     /// Whether nodes of a type are groups of others: lines, segments, loops.
-    fn is_group(&mut self, kind: &'a str) -> bool {
+    fn is_group(&mut self, kind: &'a str) -> Result<bool> {
         let config = self.config;
         let lists = [Names::LineType, Names::SegmentType, Names::LoopType];
-        *self.groups.entry(kind).or_insert_with(|| lists.iter().any(|names| config.has(*names, kind)))
+        meaning(&mut self.groups, kind, self.limits, || lists.iter().any(|names| config.has(*names, kind)))
     }
 
-    fn role(&mut self, class: &'a str) -> Option<Role> {
+    /// The role of the first class of a node that has one.
+    fn first_role(&mut self, classes: &mut Reader<'c, 'a>, node: Object<'a>) -> Result<Option<Role>> {
         let config = self.config;
-        *self.roles.entry(class).or_insert_with(|| config.role_of(class))
+        for at in 0..classes.len() {
+            let Some(class) = classes.get(node, at).and_then(Value::as_str) else { continue };
+            let role = meaning(&mut self.roles, class, self.limits, || config.role_of(class))?;
+            if role.is_some() {
+                return Ok(role);
+            }
+        }
+        Ok(None)
     }
+}
+
+/// What a word means. A drawing may have as many words as bytes, and a hundred rules for each.
+fn meaning<'a, T: Copy>(
+    known: &mut HashMap<&'a str, T>,
+    word: &'a str,
+    limits: &Limits<'_>,
+    find: impl FnOnce() -> T,
+) -> Result<T> {
+    if let Some(meaning) = known.get(word) {
+        return Ok(*meaning);
+    }
+    limits.check()?;
+    Ok(*known.entry(word).or_insert_with(find))
 }

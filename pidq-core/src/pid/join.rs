@@ -4,7 +4,7 @@
 
 use hashbrown::{HashMap, HashSet};
 
-use super::{Datum, Pay};
+use super::{Datum, Pay, Purse};
 use crate::error::Result;
 use crate::graph::adjacency::NodeId;
 use crate::graph::config::{Names, Role, TopologyConfig};
@@ -82,20 +82,20 @@ impl<'s, 'a> Sheet<'s, 'a> {
 }
 
 /// Joins sheets: a graph in the usual shape, whose metadata say which connectors were joined and which were not.
-pub(crate) fn join<'a>(sheets: &[Plant<'a>], by: JoinBy, pay: Pay<'_>) -> Result<Datum<'a>> {
+pub(crate) fn join<'a>(sheets: &[Plant<'a>], by: JoinBy, purse: &mut dyn Purse) -> Result<Datum<'a>> {
     let names = sheet_names(sheets);
     let mut nodes = Vec::new();
     let mut edges = Vec::new();
     let mut named = Vec::with_capacity(sheets.len());
     for (plant, name) in sheets.iter().zip(&names) {
-        pay((plant.topology.node_count() + plant.topology.edge_count()) as u64)?;
+        purse.pay((plant.topology.node_count() + plant.topology.edge_count()) as u64)?;
         let sheet = Sheet::new(plant, name);
         nodes.extend((0..plant.topology.node_count() as u32).map(|node| moved_node(&sheet, node)));
         edges.extend((0..plant.topology.edge_count() as u32).map(|edge| moved_edge(&sheet, edge)));
         named.push(sheet);
     }
     let connectors = connectors(sheets);
-    let partners = partners(&connectors, &called(sheets, &names), by, pay)?;
+    let partners = partners(&connectors, &called(sheets, &names), by, purse)?;
     let id = |connector: &Connector| named[connector.sheet].node_id(sheets[connector.sheet].id(connector.node));
     let spoken = sheets.iter().find(|sheet| own_topology(sheet).is_some()).or(sheets.first());
     let config = spoken.map_or(TopologyConfig::usual(), |sheet| &sheet.topology.config);
@@ -118,6 +118,7 @@ pub(crate) fn join<'a>(sheets: &[Plant<'a>], by: JoinBy, pay: Pay<'_>) -> Result
                 let candidates =
                     Datum::texts(several.iter().map(|(other, _)| id(&connectors[*other])).collect::<Vec<_>>());
                 let texts = [connector.drawing.clone(), connector.label.clone()].map(Datum::text);
+                purse.hold(candidates.size())?;
                 let row = std::iter::once(Datum::Text(id(connector))).chain(texts).chain([candidates]).collect();
                 if several.is_empty() { unmatched.push(row) } else { ambiguous.push(row) }
             }
@@ -125,7 +126,7 @@ pub(crate) fn join<'a>(sheets: &[Plant<'a>], by: JoinBy, pay: Pay<'_>) -> Result
     }
     let report = [("pairs", PAIR, pairs), ("unmatched", LEFT, unmatched), ("ambiguous", LEFT, ambiguous)];
     let report = report.map(|(key, keys, rows)| (key.to_owned(), Datum::Table(keys, rows)));
-    let metadata = metadata(sheets, &names, Datum::Map(report.into()), pay)?;
+    let metadata = metadata(sheets, &names, Datum::Map(report.into()), &mut |units| purse.pay(units))?;
     const KEYS: &[&str] = &["nodes", "edges", "metadata"];
     Ok(Datum::Record(KEYS, vec![Datum::List(nodes), Datum::List(edges), metadata]))
 }
@@ -177,14 +178,12 @@ fn job_id(sheets: &[Plant<'_>], names: &[String]) -> String {
 
 /// What ids of a sheet begin with: its number, or its name where it has none, made different where they are not.
 fn sheet_names(sheets: &[Plant<'_>]) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
+    let (mut names, mut taken) = (Vec::new(), HashSet::<String>::from_iter([JOINT.into()]));
     for (at, sheet) in sheets.iter().enumerate() {
         let said = sheet.said(Names::DrawingNumber).or_else(|| sheet.said(Names::DrawingName));
         let name = said.map_or(format!("sheet-{}", at + 1), String::from);
         let others = (at + 1..).map(|number| format!("{name}~{number}"));
-        let is_free = |name: &String| name != JOINT && !names.contains(name);
-        let free = std::iter::once(name.clone()).chain(others).find(is_free);
-        names.push(free.unwrap_or(name));
+        names.extend(std::iter::once(name.clone()).chain(others).find(|name| taken.insert(name.clone())));
     }
     names
 }
@@ -298,13 +297,13 @@ fn partners(
     connectors: &[Connector],
     names: &[[Option<&str>; 3]],
     by: JoinBy,
-    pay: Pay<'_>,
+    purse: &mut dyn Purse,
 ) -> Result<Vec<Vec<(usize, &'static str)>>> {
     let known = Known::new(connectors);
     let mut partners = vec![Vec::new(); connectors.len()];
     for (at, connector) in connectors.iter().enumerate() {
         let (linked, labelled) = (known.linked(connector), known.labelled(connector));
-        pay(1 + (linked.len() + labelled.len()) as u64)?;
+        purse.pay(1 + (linked.len() + labelled.len()) as u64)?;
         let meets = |other: &usize| may_meet(connector, &connectors[*other]);
         if by != JoinBy::Label {
             partners[at].extend(linked.into_iter().filter(meets).map(|other| (other, LINK)));
@@ -313,6 +312,8 @@ fn partners(
             let fits = |other: &usize| meets(other) && name_each_other(connector, &connectors[*other], names);
             partners[at].extend(labelled.into_iter().filter(fits).map(|other| (other, LABEL)));
         }
+        // Each may fit to each.
+        purse.hold(size_of_val(&*partners[at]))?;
     }
     Ok(partners)
 }

@@ -48,16 +48,26 @@ pub(crate) fn within<'a>(plant: &Plant<'a>, outer: &[f64], pay: Pay<'_>) -> Resu
     all(plant, pay, |node| area(node).is_some_and(lies))
 }
 
-/// The nodes within a distance of some nodes, nearest first; these themselves left out.
+/// The sheet of a node, by what its id begins with; nothing in a drawing of one sheet. Sheets that were joined keep their
+/// positions, each from its own corner.
+fn sheet<'a>(plant: &Plant<'a>, node: NodeId) -> Option<&'a str> {
+    plant.metadata.as_object()?.get("joined")?;
+    Some(plant.id(node).as_str()?.split_once('#')?.0)
+}
+
+/// The nodes within a distance of some nodes on their sheet, nearest first; these themselves left out.
 pub(crate) fn near<'a>(plant: &Plant<'a>, items: &[NodeId], distance: f64, pay: Pay<'_>) -> Result<Datum<'a>> {
     let count = plant.topology.node_count() as u32;
     pay(u64::from(count) * (1 + items.len() as u64))?;
-    let centres: Vec<[f64; 2]> = items.iter().filter_map(|item| middle(plant.node(*item))).collect();
+    let centre = |item: &NodeId| Some((sheet(plant, *item), middle(plant.node(*item))?));
+    let centres: Vec<(Option<&str>, [f64; 2])> = items.iter().filter_map(centre).collect();
     let mut found: Vec<(f64, NodeId)> = Vec::new();
     for node in (0..count).filter(|node| !items.contains(node)) {
         let Some([x, y]) = middle(plant.node(node)) else { continue };
-        let nearest = centres.iter().map(|[a, b]| (a - x).hypot(b - y)).fold(f64::INFINITY, f64::min);
-        if nearest <= distance {
+        let sheet = sheet(plant, node);
+        let here = centres.iter().filter(|(other, _)| *other == sheet);
+        let nearest = here.map(|(_, [a, b])| (a - x).hypot(b - y)).fold(f64::INFINITY, f64::min);
+        if nearest.is_finite() && nearest <= distance {
             found.push((nearest, node));
         }
     }

@@ -2,9 +2,9 @@
 
 use std::borrow::Borrow;
 
-use super::Datum;
 use super::diff::{self, DiffOptions};
 use super::join::{self, JoinBy};
+use super::{Datum, Purse};
 use crate::error::{Code, Error, Result};
 use crate::graph::Graph;
 use crate::graph::adjacency::NONE;
@@ -33,8 +33,8 @@ pub fn diff(old: &Graph, new: &Graph, options: &DiffOptions, limits: Limits<'_>)
     if let Some(identity) = options.identity.as_deref().filter(|identity| !diff::is_identity(identity)) {
         return Err(Error::new(Code::BadOption, format!("no identity is called `{identity}`")));
     }
-    let (old, new) = (plant(old)?, plant(new)?);
-    let mut purse = Purse { limits, spent: 0 };
+    let (old, new) = (plant(old, &limits)?, plant(new, &limits)?);
+    let mut purse = Account { limits, spent: 0, held: 0 };
     let changes = diff::diff(&old, &new, options, &mut |units| purse.pay(units))?;
     purse.print(&new, &changes)
 }
@@ -45,20 +45,21 @@ pub fn diff(old: &Graph, new: &Graph, options: &DiffOptions, limits: Limits<'_>)
 /// # Errors
 /// `PQ3006` where one of the documents has no graph, `PQ4xxx` for a limit: fuel, output and cancel count here.
 pub fn join_sheets(sheets: &[&Graph], by: JoinBy, limits: Limits<'_>) -> Result<String> {
-    let plants = sheets.iter().map(|sheet| plant(sheet)).collect::<Result<Vec<Plant<'_>>>>()?;
+    let plants = sheets.iter().map(|sheet| plant(sheet, &limits)).collect::<Result<Vec<Plant<'_>>>>()?;
     let Some(first) = plants.first() else { return Err(Error::new(Code::NoGraph, "there are no sheets to join")) };
-    let mut purse = Purse { limits, spent: 0 };
-    let joined = join::join(&plants, by, &mut |units| purse.pay(units))?;
+    let mut purse = Account { limits, spent: 0, held: 0 };
+    let joined = join::join(&plants, by, &mut purse)?;
     Ok(format!("{{\"pid_graph\":{}}}", purse.print(first, &joined)?))
 }
 
-/// What an answer may cost: the fuel, the output and the flag of a run, which there is none of here.
-struct Purse<'l> {
+/// What an answer may cost: the fuel, the memory, the output and the flag of a run, which there is none of here.
+struct Account<'l> {
     limits: Limits<'l>,
     spent: u64,
+    held: usize,
 }
 
-impl Purse<'_> {
+impl Purse for Account<'_> {
     fn pay(&mut self, units: u64) -> Result<()> {
         const LOOK_EVERY: u64 = 1024;
         let before = self.spent;
@@ -75,6 +76,17 @@ impl Purse<'_> {
         }
     }
 
+    fn hold(&mut self, bytes: usize) -> Result<()> {
+        self.held = self.held.saturating_add(bytes);
+        if self.held <= self.limits.memory {
+            return Ok(());
+        }
+        let message = format!("It needs more than {} bytes of memory", self.limits.memory);
+        Err(Error::new(Code::OutOfMemory, message).with_help("raise the memory limit"))
+    }
+}
+
+impl Account<'_> {
     fn print(&mut self, plant: &Plant<'_>, datum: &Datum<'_>) -> Result<String> {
         let mut out = String::new();
         self.write(plant, datum, &mut out)?;
@@ -155,6 +167,6 @@ fn between<T>(
     Ok(())
 }
 
-fn plant(graph: &Graph) -> Result<Plant<'_>> {
-    graph.plant().ok_or_else(|| Error::new(Code::NoGraph, "no graph in the document"))
+fn plant<'g>(graph: &'g Graph, limits: &Limits<'_>) -> Result<Plant<'g>> {
+    graph.plant(limits)?.ok_or_else(|| Error::new(Code::NoGraph, "no graph in the document"))
 }

@@ -2,7 +2,7 @@
 
 use hashbrown::{HashMap, HashSet};
 
-use super::{Datum, Pay, ends, flow, lists};
+use super::{Datum, Pay, Purse, ends, flow, lists};
 use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NONE, NodeId};
 use crate::graph::config::{Names, Role, snake_case};
@@ -278,8 +278,11 @@ fn returning(reach: &walk::Reach, parts: &[u32], pay: Pay<'_>) -> Result<Vec<(u3
     Ok(back)
 }
 
+/// Bytes of a row among others: the room that lists of them have in reserve, and what an allocator adds to its parts.
+const ROW: usize = 2 * size_of::<Vec<Datum<'_>>>() + 4 * 16;
+
 /// The plant as equipment and ends of the sheet, joined by what lies between: a graph of its own.
-pub(crate) fn equipment_graph<'a>(plant: &Plant<'a>, pay: Pay<'_>) -> Result<Datum<'a>> {
+pub(crate) fn equipment_graph<'a>(plant: &Plant<'a>, purse: &mut dyn Purse) -> Result<Datum<'a>> {
     const KEYS: &[&str] = &["nodes", "edges"];
     const EDGE: &[&str] = &["from", "to", "items", "lines"];
     let topology = &plant.topology;
@@ -293,14 +296,18 @@ pub(crate) fn equipment_graph<'a>(plant: &Plant<'a>, pay: Pay<'_>) -> Result<Dat
         nodes.iter().copied().filter(|node| topology.roles[*node as usize] != Role::Equipment).collect();
     for from in &nodes {
         let starts = walk::starts(topology, &rules, std::slice::from_ref(from));
-        let mut fence = Fence { pay, ends: &ends, avoided: &HashSet::new() };
+        let mut fence = Fence { pay: &mut |units| purse.pay(units), ends: &ends, avoided: &HashSet::new() };
         let steps = walk::walk(topology, &mut space, &starts, &rules, &mut fence)?;
+        // Half of the equipment may lead to the other half, and each time by a long way.
         for step in steps.iter().filter(|step| step.depth > 0 && (step.stops || ends.contains(&step.node))) {
+            purse.pay(u64::from(step.depth))?;
             let way = way_to(&steps, step);
             let items = way[1..way.len() - 1].iter().map(|step| step.node).collect();
             let lines = lines_of(plant, way[1..].iter().map(|step| step.via));
             let ends = [*from, topology.holder(step.node)].map(|node| Datum::Value(plant.id(node)));
-            rows.push(ends.into_iter().chain([Datum::Nodes(items), Datum::texts(lines)]).collect());
+            let row: Vec<Datum<'a>> = ends.into_iter().chain([Datum::Nodes(items), Datum::texts(lines)]).collect();
+            purse.hold(ROW + row.iter().map(Datum::size).sum::<usize>())?;
+            rows.push(row);
         }
     }
     Ok(Datum::Record(KEYS, vec![Datum::Nodes(nodes), Datum::Table(EDGE, rows)]))
