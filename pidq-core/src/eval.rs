@@ -70,6 +70,8 @@ pub struct Cx<'a> {
     together: u32,
     /// How many items the next stage wants of the one that begins to run.
     wanted: Option<u32>,
+    /// Whether the items of some list were not all looked at.
+    left_early: bool,
     /// How the running call comes to its result.
     way: Way,
     /// What calls noted beside their results.
@@ -116,6 +118,7 @@ impl<'a> Cx<'a> {
             shortcuts: true,
             together: 0,
             wanted: None,
+            left_early: false,
             way: Way::Plain,
             notes: Notes::default(),
             held: 0,

@@ -386,7 +386,9 @@ impl Query {
         for (at, (name, span)) in self.compiled.properties.iter().enumerate() {
             let is_told = warnings.iter().any(|warning| warning.is_about(name))
                 || self.notes().any(|note| is_key(note) && note.span == Some(*span));
-            if cx.never_found(at) && !is_told {
+            // An item that nobody looked at may have it.
+            let may_be_left = || cx.has_left_early() && graph.keys().any(|key| key == &**name);
+            if cx.never_found(at) && !is_told && !may_be_left() {
                 warnings.push(unknown_field(graph, name, *span));
             }
         }

@@ -198,18 +198,18 @@ fn query() -> impl Strategy<Value = String> {
     prop::collection::vec(step, 1..4).prop_map(|steps| steps.join(" | "))
 }
 
-/// What can be seen of a run: the answer as JSON or the rendered error, and the fuel.
-fn seen(query: Query, graph: &Graph) -> (Result<String, String>, Option<u64>) {
+/// What can be seen of a run: the answer as JSON or the rendered error, the warnings, and the fuel.
+fn seen(query: Query, graph: &Graph) -> (Result<String, String>, Vec<String>, Option<u64>) {
     let text = query.source().to_owned();
     let scratch = Scratch::new();
     match query.run(graph, &scratch, Limits::default()) {
         Ok(outcome) => {
             let mut json = Vec::new();
             let written = outcome.write_json(&mut json).map_err(|error| error.render(&text));
-            let warnings = format!("{:?}", outcome.warnings);
-            (written.map(|()| String::from_utf8(json).expect("UTF-8") + &warnings), Some(outcome.fuel))
+            let warnings = outcome.warnings.iter().map(|warning| format!("{warning:?}")).collect();
+            (written.map(|()| String::from_utf8(json).expect("UTF-8")), warnings, Some(outcome.fuel))
         }
-        Err(error) => (Err(error.render(&text)), None),
+        Err(error) => (Err(error.render(&text)), Vec::new(), None),
     }
 }
 
@@ -220,10 +220,13 @@ proptest! {
     fn columns_change_neither_results_nor_errors_nor_fuel(text in query(), json in list()) {
         let graph = Graph::from_json(json).expect("it is JSON");
         let query = || Query::with_params(&text, r#"{"name": "pump"}"#).expect("it compiles");
-        let (fast, fuel) = seen(query(), &graph);
-        let (slow, plain_fuel) = seen(query().without_shortcuts(), &graph);
+        let (fast, warnings, fuel) = seen(query(), &graph);
+        let (slow, plain_warnings, plain_fuel) = seen(query().without_shortcuts(), &graph);
         prop_assert_eq!(fast, slow, "{}", &text);
         let stops_early = text.contains("limit") || text.contains("first") || text.contains(".0");
+        // Who does not look at all items cannot warn of what none of them has, but warns of nothing else.
+        prop_assert!(warnings == plain_warnings || stops_early, "{warnings:?} {plain_warnings:?} {text}");
+        prop_assert!(warnings.iter().all(|warning| plain_warnings.contains(warning)), "{warnings:?} {text}");
         prop_assert!(fuel <= plain_fuel && (stops_early || fuel == plain_fuel), "{fuel:?} {plain_fuel:?} {text}");
     }
 
@@ -233,6 +236,15 @@ proptest! {
         let query = || Query::with_params(&text, r#"{"name": "pump"}"#).expect("it compiles");
         prop_assert_eq!(seen(query(), &graph), seen(query(), &graph));
     }
+}
+
+#[test]
+fn who_looks_at_the_first_items_alone_says_nothing_of_the_others() {
+    let graph = Graph::from_json(r#"[{"a": 1}, {"a": 1, "b": 1}]"#).expect("it is JSON");
+    let warned = |text: &str| !seen(Query::parse(text).expect(text), &graph).1.is_empty();
+    assert!(!warned("filter(.b == .b) | first()"));
+    assert!(warned("filter(.b == .c)"));
+    assert!(warned("filter(.c == .c) | first()"), "no object of the document has one");
 }
 
 /// Chance may leave out a value, or give it a list that has no columns for it.

@@ -129,6 +129,16 @@ impl<'a> Cx<'a> {
     pub(crate) fn take_wanted(&mut self) -> Option<usize> {
         self.wanted.take().map(|count| count as usize)
     }
+
+    /// Notes that items of a list were left out: what they have nobody knows.
+    pub(crate) fn leave_early(&mut self) {
+        self.left_early = true;
+    }
+
+    /// Whether the items of some list were not all looked at.
+    pub(crate) fn has_left_early(&self) -> bool {
+        self.left_early
+    }
 }
 
 /// Whether a part of a query gives a value whatever its input is, if fuel lasts: then it may be left out.

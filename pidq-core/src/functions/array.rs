@@ -175,7 +175,11 @@ fn first_matches<'a>(
         Ok((places.len() == wanted).then_some(places))
     });
     cx.took(if found.is_some() { Way::Top } else { Way::Plain });
-    found.map(|places| select(cx, array, &places)).transpose()
+    let Some(places) = found else { return Ok(None) };
+    if places.last().is_some_and(|last| (*last as usize) + 1 < array.len()) {
+        cx.leave_early();
+    }
+    select(cx, array, &places).map(Some)
 }
 
 fn map<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
