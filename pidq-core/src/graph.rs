@@ -123,9 +123,21 @@ impl Graph {
         self.columns.get_or_init(|| Columns::new(&self.arena)).layout(&self.arena, list)
     }
 
+    /// Bytes of memory that it comes to keep at most, without the document itself, once all was asked of it: for whoever
+    /// keeps many.
+    pub fn size_in_use(&self) -> usize {
+        // What a walk needs for each node, and as many walks at once as there are threads for them.
+        const WALKS: usize = 4 * 32;
+        let place = Place::find(self.root(), self.config());
+        let (nodes, edges) = place.map_or((0, 0), |place| place.len());
+        2 * self.arena.size() + Topology::size_of(nodes, edges) + nodes * WALKS
+    }
+
     /// Its nodes and edges; nothing where it has none.
     pub(crate) fn plant(&self, limits: &Limits<'_>) -> Result<Option<Plant<'_>>> {
         let Some(place) = Place::find(self.root(), self.config()) else { return Ok(None) };
+        // A run of less memory gets the same error, whether or not one of more has come before it.
+        place.check_room(limits)?;
         if self.topology.get().is_none() {
             // Who comes second throws its own away.
             let _ = self.topology.set(place.topology(self.config(), limits)?);

@@ -90,7 +90,7 @@ impl Graphs {
 
 /// Bytes of a graph: its text, what was read from it, and what queries may come to keep beside that.
 fn weight(graph: &Graph) -> usize {
-    graph.source().len() + 2 * graph.size()
+    graph.source().len() + graph.size_in_use()
 }
 
 /// A version of a job, with its graph ready to be asked. The version is looked up anew each time, so that one that

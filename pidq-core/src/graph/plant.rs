@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock};
 use super::adjacency::{EdgeId, NONE, NodeId};
 use super::config::{Names, TopologyConfig, at_path};
 use super::index::Key;
-use super::topology::Topology;
+use super::topology::{Topology, check_room};
 use crate::arena::{Cell, ContainerId, Kind};
 use crate::error::Result;
 use crate::limits::Limits;
@@ -68,6 +68,16 @@ impl<'a> Place<'a> {
         drop(own_config.change_names(own));
         // A part of a drawing keeps what the drawing says of itself, and has its nodes where parts have them.
         Place::at(document, &own_config).or_else(|| Place::at(document, config))
+    }
+
+    /// Whether a run may have its network.
+    pub fn check_room(&self, limits: &Limits<'_>) -> Result<()> {
+        check_room(self.nodes.len(), self.edges.len(), limits)
+    }
+
+    /// How many nodes and edges there are.
+    pub fn len(&self) -> (usize, usize) {
+        (self.nodes.len(), self.edges.len())
     }
 
     fn at(document: Value<'a>, config: &TopologyConfig) -> Option<Place<'a>> {

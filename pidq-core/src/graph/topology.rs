@@ -11,7 +11,7 @@ use super::adjacency::{Adjacency, EdgeId, NONE, NodeId};
 use super::config::{Names, Role, TopologyConfig};
 use super::fields::Reader;
 use super::index::{Index, Key};
-use crate::error::Result;
+use crate::error::{Code, Error, Result};
 use crate::limits::Limits;
 use crate::value::{Array, Object, Value};
 
@@ -129,12 +129,16 @@ pub(crate) struct Topology {
 
 impl Topology {
     /// Reads nodes and edges with a config. It takes no fuel, since all runs share it, but ends when the run has to.
+    ///
+    /// # Errors
+    /// `PQ4007` where it takes more memory than a run may and more than drawings do; those of a run that ends.
     pub fn new<'a>(
         nodes: Array<'a>,
         edges: Array<'a>,
         config: Arc<TopologyConfig>,
         limits: &Limits<'_>,
     ) -> Result<Topology> {
+        check_room(nodes.len(), edges.len(), limits)?;
         let ids = Ids::read(nodes, &config);
         let mut topology = Topology::empty(config);
         topology.read_edges(edges, &ids, limits)?;
@@ -166,12 +170,18 @@ impl Topology {
         }
     }
 
-    /// Bytes that it takes from the start, nearly, without a config that it shares.
+    /// Bytes that it takes, nearly, once all was asked of it; without a config that it shares.
     pub fn size(&self) -> usize {
-        const NODE: usize = size_of::<Role>() + size_of::<[u32; 2]>() + 4 * size_of::<u32>() + size_of::<(u64, u32)>();
-        const EDGE: usize = size_of::<[NodeId; 2]>() + size_of::<Link>();
         let config = if self.has_own_config() { self.config.size() } else { 0 };
-        size_of::<Topology>() + self.node_count() * NODE + self.edge_count() * EDGE + config
+        Topology::size_of(self.node_count(), self.edge_count()) + config
+    }
+
+    /// The same for so many nodes and edges.
+    pub fn size_of(nodes: usize, edges: usize) -> usize {
+        // Three indexes, seven tables, roles, owners and zones; the arcs of an edge in six tables, its ends and its link.
+        const NODE: usize = 3 * 36 + 7 * size_of::<u32>() + 13;
+        const EDGE: usize = 8 * size_of::<(NodeId, EdgeId)>() + 12;
+        size_of::<Topology>() + nodes * NODE + edges * EDGE
     }
 
     /// Whether the drawing, or a query, says of itself how it is read.
@@ -445,6 +455,19 @@ impl Topology {
             }
         }
     }
+}
+
+/// Two bytes of a document may be a node: a list of numbers is no drawing.
+pub(super) fn check_room(nodes: usize, edges: usize, limits: &Limits<'_>) -> Result<()> {
+    /// Half a million nodes with their pipes, whatever a run may take.
+    const ALWAYS: usize = 64 << 20;
+    let most = limits.memory.max(ALWAYS);
+    // Before anything was asked: roles, owners, zones, one index and the keys in it; ends and links.
+    if nodes.saturating_mul(80) + edges.saturating_mul(16) <= most {
+        return Ok(());
+    }
+    let message = format!("The network of {nodes} nodes and {edges} edges needs more than {most} bytes of memory");
+    Err(Error::new(Code::OutOfMemory, message).with_help("raise the memory limit"))
 }
 
 /// The ids of nodes while a drawing is read.

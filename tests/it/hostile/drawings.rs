@@ -109,6 +109,22 @@ fn an_answer_takes_no_more_memory_than_allowed_on_its_way() {
 }
 
 #[test]
+fn a_list_of_numbers_is_no_network() {
+    let graph = Graph::from_json(format!(r#"{{"nodes": [{}1]}}"#, "1,".repeat(1_000_000))).expect("a document");
+    let ask = |text: &str, memory: usize| {
+        let query = Query::parse(text).expect(text);
+        let (answer, used) = allocator::peak(|| query.to_json(&graph, Limits { memory, ..Limits::default() }));
+        (answer.map_err(|error| error.code().as_str()), used.peak)
+    };
+    for _ in 0..2 {
+        let (refused, peak) = ask("nodes() | size()", MEMORY);
+        assert_eq!((refused, peak < MEMORY), (Err("PQ4007"), true));
+        assert_eq!(ask(".nodes | size()", MEMORY).0.as_deref(), Ok("1000001"));
+        assert_eq!(ask("nodes() | size()", 256 << 20).0.as_deref(), Ok("1000001"));
+    }
+}
+
+#[test]
 fn what_was_counted_on_the_way_is_given_back() {
     let graph = Graph::from_json(comet(50, 50).to_string()).expect("a drawing");
     let limits = Limits { memory: 1 << 20, ..Limits::default() };
