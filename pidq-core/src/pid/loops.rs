@@ -72,9 +72,9 @@ fn add_valves(plant: &Plant<'_>, found: &mut [Loop], by_tag: &HashMap<String, us
         let tag = plant.tag(node).and_then(Tag::parse);
         if let Some(at) = tag.and_then(|tag| by_tag.get(&tag.loop_id())) {
             found[*at].members.push(node);
-            found[*at].members.sort_unstable();
         }
     }
+    by_tag.values().for_each(|at| found[*at].members.sort_unstable());
 }
 
 /// Adds the instruments that are joined to those of a loop, such as the actuator that fulfils a function.
