@@ -4,7 +4,7 @@
 
 use hashbrown::{HashMap, HashSet};
 
-use super::{Datum, Pay};
+use super::{Datum, Pay, flow};
 use crate::error::Result;
 use crate::graph::adjacency::NodeId;
 use crate::graph::config::{Names, Role, TopologyConfig};
@@ -213,8 +213,7 @@ fn moved_id<'a>(sheet: &Sheet<'_, 'a>, value: Value<'a>) -> Option<Datum<'a>> {
 
 /// The same for the id of a line. The number of a line is no id, even where an item has the same one.
 fn moved_line<'a>(sheet: &Sheet<'_, 'a>, value: Value<'a>) -> Option<Datum<'a>> {
-    let line = sheet.plant.by_id(value).filter(|node| sheet.plant.has_type(*node, Names::LineType));
-    line.map(|_| Datum::Text(sheet.node_id(value)))
+    flow::line_with_id(sheet.plant, value).map(|_| Datum::Text(sheet.node_id(value)))
 }
 
 fn moved_node<'a>(sheet: &Sheet<'_, 'a>, node: NodeId) -> Datum<'a> {
@@ -236,16 +235,14 @@ fn moved_node<'a>(sheet: &Sheet<'_, 'a>, node: NodeId) -> Datum<'a> {
 
 fn moved_edge<'a>(sheet: &Sheet<'_, 'a>, edge: u32) -> Datum<'a> {
     let config = &sheet.plant.topology.config;
-    let is_end = |key: &str| config.endpoints().iter().flatten().any(|known| known == key);
-    let is_one_of = |names: Names, key: &str| config.names(names).iter().any(|known| known == key);
     with(sheet.plant.edge(edge), |key, value| match key {
-        key if is_one_of(Names::EdgeId, key) => Some(Datum::Text(sheet.edge_id(value))),
-        key if is_end(key) => match value {
+        key if config.is_key(&[Names::EdgeId], key) => Some(Datum::Text(sheet.edge_id(value))),
+        key if config.is_endpoint(key) => match value {
             Value::Object(_) => sheet.plant.field(value, Names::EndpointId).and_then(|id| moved_id(sheet, id)),
             id => moved_id(sheet, id),
         },
-        key if is_one_of(Names::Segment, key) => moved_id(sheet, value),
-        key if is_one_of(Names::Line, key) => moved_line(sheet, value),
+        key if config.is_key(&[Names::Segment], key) => moved_id(sheet, value),
+        key if config.is_key(&[Names::Line], key) => moved_line(sheet, value),
         _ => None,
     })
 }
