@@ -722,6 +722,50 @@ fn connectors_that_lead_elsewhere_are_not_joined() {
 }
 
 #[test]
+fn what_has_no_id_gets_none_where_sheets_are_joined() {
+    let sheet = |name: &str, partner: &str, id: &str| {
+        let json = format!(
+            r#"{{"nodes": [{{"id": {id}, "class": "off_page_connector", "cross_page": {{"drawing_name": "{partner}", "link_label": "L"}}}}],
+            "edges": [], "metadata": {{"drawing_name": "{name}"}}}}"#
+        );
+        Graph::from_json(json).expect("JSON")
+    };
+    for id in ["null", r#""""#] {
+        let sheets = [sheet("A", "B", id), sheet("B", "A", r#""x""#)];
+        let joined = join_sheets(&sheets.each_ref(), JoinBy::Any, Limits::default()).expect("drawings");
+        let told = "[nodes() | map(.id), edges(), graph().metadata.joined.unmatched | map(.id)]";
+        check_document(&joined, told, &format!(r##"[[{id},"B#x"],[],[null,"B#x"]]"##));
+    }
+}
+
+#[test]
+fn a_connector_that_is_linked_is_not_joined_by_its_label_too() {
+    let sheet = |name: &str, connector: &str, ends: [&str; 2]| {
+        let [from, to] = ends;
+        let json = format!(
+            r#"{{"nodes": [{{"id": "x", "class": "off_page_connector", {connector}}}, {{"id": "V", "class": "ball_valve"}}],
+            "edges": [{{"from": "{from}", "to": "{to}"}}], "metadata": {{"drawing_name": "{name}"}}}}"#
+        );
+        Graph::from_json(json).expect("JSON")
+    };
+    let sheets = [
+        sheet("A", r#""cross_page": {"drawing_name": "B", "link_label": "L"}"#, ["V", "x"]),
+        sheet(
+            "B",
+            r#""cross_page": {"drawing_name": "A", "link_label": "L", "linked_persistent_id": "c"}"#,
+            ["x", "V"],
+        ),
+        sheet("C", r#""persistent_id": "c""#, ["V", "x"]),
+    ];
+    let joined = join_sheets(&sheets.each_ref(), JoinBy::Any, Limits::default()).expect("drawings");
+    check_document(
+        &joined,
+        "graph().metadata.joined | [.pairs | map([.from, .to]), .ambiguous | map([.id, .candidates])]",
+        r##"[[["C#x","B#x"]],[["A#x",["B#x"]]]]"##,
+    );
+}
+
+#[test]
 fn a_pipe_of_unknown_direction_has_none_between_sheets() {
     let sheet = |name: &str, partner: &str| {
         let json = format!(

@@ -142,9 +142,15 @@ impl<'a> Plant<'a> {
 
     /// The first field of a list of names that is there: neither null nor an empty text.
     pub fn field(&self, holder: Value<'a>, names: Names) -> Option<Value<'a>> {
+        self.key_and_field(holder, names).map(|(_, value)| value)
+    }
+
+    /// The same with the key that it stands under.
+    pub fn key_and_field(&self, holder: Value<'a>, names: Names) -> Option<(&str, Value<'a>)> {
         let object = holder.as_object()?;
-        let is_said = |value: &Value<'a>| !value.is_null() && value.as_str() != Some("");
-        self.topology.config.names(names).iter().filter_map(|name| object.get(name)).find(is_said)
+        let is_said = |(_, value): &(&str, Value<'a>)| !value.is_null() && value.as_str() != Some("");
+        let names = self.topology.config.names(names).iter();
+        names.filter_map(|name| Some((name.as_str(), object.get(name)?))).find(is_said)
     }
 
     /// The id of a node as it stands in the document.
