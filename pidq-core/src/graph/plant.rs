@@ -195,15 +195,25 @@ impl<'a> Plant<'a> {
 
     /// The nodes with a unique tag, or else with a tag.
     pub fn by_tag(&self, tag: &str) -> Vec<NodeId> {
+        self.some_by_tag(tag, usize::MAX)
+    }
+
+    /// The first of them.
+    pub fn first_by_tag(&self, tag: &str) -> Option<NodeId> {
+        self.some_by_tag(tag, 1).first().copied()
+    }
+
+    /// At most so many of them: who wants one should not look at all that share a tag.
+    fn some_by_tag(&self, tag: &str, most: usize) -> Vec<NodeId> {
         let key = Key::Text(tag);
         let written = |node| self.of_node(node, Names::QualifiedTag).and_then(Key::of);
         let unique = self.topology.qualified_tags(written);
-        let found: Vec<NodeId> = unique.find(key, |node| written(node) == Some(key)).collect();
+        let found: Vec<NodeId> = unique.find(key, |node| written(node) == Some(key)).take(most).collect();
         if !found.is_empty() {
             return found;
         }
         let own = |node| self.tag(node).map(Key::Text);
-        let found: Vec<NodeId> = self.topology.tags(own).find(key, |node| own(node) == Some(key)).collect();
+        let found: Vec<NodeId> = self.topology.tags(own).find(key, |node| own(node) == Some(key)).take(most).collect();
         if found.is_empty() { self.by_port(tag) } else { found }
     }
 

@@ -185,7 +185,10 @@ pub(crate) fn recycles<'a>(plant: &Plant<'a>, pay: Pay<'_>) -> Result<Datum<'a>>
     let reach = walk::reach(topology, &starts, &[], &rules(Dir::Down, Pass::Zone), &mut walk::Payer(pay))?;
     let parts = strong_parts(&reach, &mut *pay)?;
     let parts = parts.of();
-    let returns = returning(&reach, parts, pay)?;
+    let mut returns: HashMap<u32, Vec<EdgeId>> = HashMap::new();
+    for (part, edge) in returning(&reach, parts, pay)? {
+        returns.entry(part).or_default().push(edge);
+    }
     let is_circular = circular(topology, &reach, parts, pay)?;
     let mut groups: HashMap<u32, Vec<u32>> = HashMap::new();
     for (number, part) in parts.iter().enumerate().filter(|(number, _)| is_circular[*number]) {
@@ -201,7 +204,7 @@ pub(crate) fn recycles<'a>(plant: &Plant<'a>, pay: Pay<'_>) -> Result<Datum<'a>>
             items.iter().filter(|node| topology.is_equipment(**node)).map(|node| topology.holder(*node)).collect();
         equipment.sort_unstable();
         equipment.dedup();
-        let back = returns.iter().filter(|(part, _)| *part == parts[group[0] as usize]).map(|(_, edge)| *edge);
+        let back = returns.get(&parts[group[0] as usize]).into_iter().flatten().copied();
         let back: Vec<EdgeId> = back.filter(|edge| *edge != NONE).collect();
         vec![Datum::Nodes(equipment), Datum::Nodes(items), Datum::Edges(back)]
     };
@@ -431,10 +434,12 @@ fn rated_with(plant: &Plant<'_>, nodes: &[NodeId], edges: &[EdgeId]) -> HashSet<
     sides.chain(groups).collect()
 }
 
-/// The nodes that a field of some edges names, by their id or tag.
+/// The nodes that a field of some edges names, by their id or tag. Each once.
 fn named_by(plant: &Plant<'_>, edges: &[EdgeId], names: Names) -> Vec<NodeId> {
-    let node = |name: Value<'_>| plant.by_id(name).or_else(|| plant.by_tag(name.as_str()?).first().copied());
-    edges.iter().filter_map(|edge| node(plant.of_edge(*edge, names)?)).collect()
+    let mut seen = HashSet::new();
+    let node = |name: Value<'_>| plant.by_id(name).or_else(|| plant.first_by_tag(name.as_str()?));
+    let named = edges.iter().filter_map(|edge| node(plant.of_edge(*edge, names)?));
+    named.filter(|node| seen.insert(*node)).collect()
 }
 
 /// The instruments that are joined to an item by a signal or by their place.
@@ -449,6 +454,7 @@ fn sensed_by(topology: &Topology, item: NodeId) -> Vec<NodeId> {
 /// The lowest of the upper and the highest of the lower design limits of some items, by the name of the field.
 fn design_limits<'a>(plant: &Plant<'a>, items: impl Iterator<Item = NodeId>) -> Datum<'a> {
     let mut limits: Vec<(String, f64)> = Vec::new();
+    let mut places: HashMap<String, usize> = HashMap::new();
     for (name, value) in items.flat_map(|item| numbers_of(plant.node(item))) {
         let snake = snake_case(&name);
         // The head of a pump is no limit.
@@ -458,7 +464,8 @@ fn design_limits<'a>(plant: &Plant<'a>, items: impl Iterator<Item = NodeId>) -> 
             continue;
         }
         let is_lower = snake.contains("lower") || snake.contains("min");
-        match limits.iter_mut().find(|(known, _)| *known == name) {
+        let place = *places.entry(name.clone()).or_insert(limits.len());
+        match limits.get_mut(place) {
             Some((_, limit)) => *limit = if is_lower { limit.max(value) } else { limit.min(value) },
             None => limits.push((name, value)),
         }
