@@ -18,11 +18,10 @@ fn rules(dir: Dir, pass: Pass) -> Rules {
     Rules { over: Over::Flow, dir, pass, depth: u32::MAX }
 }
 
-/// A guide that ends branches at some nodes and enters none of some others.
+/// A guide that ends branches at some nodes.
 struct Fence<'f, 'p> {
     pay: Pay<'p>,
     ends: &'f HashSet<NodeId>,
-    avoided: &'f HashSet<NodeId>,
 }
 
 impl Guide for Fence<'_, '_> {
@@ -30,12 +29,34 @@ impl Guide for Fence<'_, '_> {
         (self.pay)(units)
     }
 
-    fn enters(&mut self, node: NodeId) -> Result<bool> {
-        Ok(!self.avoided.contains(&node))
-    }
-
     fn ends_at(&mut self, node: NodeId) -> Result<bool> {
         Ok(self.ends.contains(&node))
+    }
+}
+
+/// A guide that enters no node of some and follows no edge of some.
+struct Detour<'d, 'p> {
+    pay: Pay<'p>,
+    avoided: &'d Avoided,
+}
+
+#[derive(Default)]
+struct Avoided {
+    nodes: HashSet<NodeId>,
+    edges: HashSet<EdgeId>,
+}
+
+impl Guide for Detour<'_, '_> {
+    fn pay(&mut self, units: u64) -> Result<()> {
+        (self.pay)(units)
+    }
+
+    fn follows(&mut self, edge: EdgeId) -> Result<bool> {
+        Ok(!self.avoided.edges.contains(&edge))
+    }
+
+    fn enters(&mut self, node: NodeId) -> Result<bool> {
+        Ok(!self.avoided.nodes.contains(&node))
     }
 }
 
@@ -47,7 +68,7 @@ pub(crate) fn boundary<'a>(plant: &Plant<'a>, inside: &[NodeId], stops: &[NodeId
     let rules = rules(Dir::Both, Pass::Any);
     let starts: Vec<NodeId> =
         inside.iter().copied().chain(walk::starts(topology, &rules, inside).iter().copied()).collect();
-    let mut fence = Fence { pay, ends: &ends, avoided: &HashSet::new() };
+    let mut fence = Fence { pay, ends: &ends };
     let steps = walk::walk(topology, &mut Space::default(), &starts, &rules, &mut fence)?;
     let reached: Vec<NodeId> = steps.iter().filter(|step| step.is_shown()).map(|step| step.node).collect();
     let is_leak = |node: &NodeId| matches!(topology.roles[*node as usize], Role::OffPage | Role::OpenEnd);
@@ -81,7 +102,7 @@ pub(crate) fn cut_points<'a>(plant: &Plant<'a>, pay: Pay<'_>) -> Result<Datum<'a
 pub(crate) fn bypasses<'a>(plant: &Plant<'a>, items: &[NodeId], pay: Pay<'_>) -> Result<Datum<'a>> {
     const KEYS: &[&str] = &["item", "from", "to", "nodes", "edges", "valves"];
     let topology = &plant.topology;
-    let dead: HashSet<NodeId> = ends::dead_ends(plant, pay)?.into_iter().flat_map(|end| end.items).collect();
+    let dead: HashSet<NodeId> = ends::dead_branches(plant, pay)?.into_iter().flat_map(|branch| branch.items).collect();
     let mut rows = Vec::new();
     for item in items {
         let before = topology.table(Over::Flow, Dir::Up).nodes(*item);
@@ -106,8 +127,8 @@ pub(crate) fn bypasses<'a>(plant: &Plant<'a>, items: &[NodeId], pay: Pay<'_>) ->
 /// The nodes and edges of a way.
 type Way = (Vec<NodeId>, Vec<EdgeId>);
 
-/// The ways around an item between where its line branches on both sides: the shortest, and those that share no item with a
-/// shorter one.
+/// The ways around an item between where its line branches on both sides: the shortest, and those that share no item and no
+/// pipe with a shorter one.
 fn ways_around(
     topology: &Topology,
     item: NodeId,
@@ -115,21 +136,19 @@ fn ways_around(
     dead: &HashSet<NodeId>,
     pay: Pay<'_>,
 ) -> Result<Vec<Way>> {
-    let mut avoided: HashSet<NodeId> = [item].into_iter().collect();
-    let from = branching(topology, before, &mut avoided, dead, pay)?;
-    let to = branching(topology, after, &mut avoided, dead, pay)?;
+    let mut avoided = Avoided::default();
+    avoided.nodes.insert(item);
+    let from = branching(topology, before, &mut avoided.nodes, dead, pay)?;
+    let to = branching(topology, after, &mut avoided.nodes, dead, pay)?;
     let mut ways = Vec::new();
     if from == to {
         return Ok(ways);
     }
     while let Some((nodes, edges)) = shortest_around(topology, from, to, &avoided, pay)? {
-        let before = avoided.len();
-        avoided.extend(&nodes[1..nodes.len() - 1]);
+        avoided.nodes.extend(&nodes[1..nodes.len() - 1]);
+        // A pipe without an item would be found again and again.
+        avoided.edges.extend(&edges);
         ways.push((nodes, edges));
-        // A pipe without an item could be found again and again.
-        if avoided.len() == before {
-            break;
-        }
     }
     Ok(ways)
 }
@@ -138,11 +157,11 @@ fn shortest_around(
     topology: &Topology,
     from: NodeId,
     to: NodeId,
-    avoided: &HashSet<NodeId>,
+    avoided: &Avoided,
     pay: Pay<'_>,
 ) -> Result<Option<Way>> {
-    let mut fence = Fence { pay: &mut *pay, ends: &HashSet::new(), avoided };
-    let reach = walk::reach(topology, &[from], &[to], &rules(Dir::Both, Pass::None), &mut fence)?;
+    let mut detour = Detour { pay: &mut *pay, avoided };
+    let reach = walk::reach(topology, &[from], &[to], &rules(Dir::Both, Pass::None), &mut detour)?;
     let route = routes::shortest(&reach, &reach.mark(&[to]), pay)?;
     Ok(route.map(|route| {
         let nodes = route.numbers(&reach).iter().map(|number| reach.nodes[*number as usize]).collect();
@@ -296,7 +315,7 @@ pub(crate) fn equipment_graph<'a>(plant: &Plant<'a>, pay: Pay<'_>) -> Result<Dat
         nodes.iter().copied().filter(|node| topology.roles[*node as usize] != Role::Equipment).collect();
     for from in &nodes {
         let starts = walk::starts(topology, &rules, std::slice::from_ref(from));
-        let mut fence = Fence { pay, ends: &ends, avoided: &HashSet::new() };
+        let mut fence = Fence { pay, ends: &ends };
         let steps = walk::walk(topology, &mut space, &starts, &rules, &mut fence)?;
         for step in steps.iter().filter(|step| step.depth > 0 && (step.stops || ends.contains(&step.node))) {
             let way = way_to(&steps, step);
