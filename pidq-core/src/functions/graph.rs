@@ -370,6 +370,8 @@ fn reached<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan], dir: Dir) ->
     let ask = Ask::new(cx, input, args)?;
     let rules = ask.rules(cx, dir, Pass::None)?;
     let from = ask.subject(cx)?;
+    // Before the walk: to ask for it may be a walk too, which finds the room for its nodes taken until this one ends.
+    let limit = ask.number(cx, "limit")?;
     let Walked { mut nodes, starts, assumed, .. } = walked(cx, &ask, &from, &rules)?;
     let mut first = starts;
     // Equipment that the walk began at may come again by its ports.
@@ -377,7 +379,6 @@ fn reached<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan], dir: Dir) ->
         let given = Among::new(&from);
         nodes.keep(std::mem::take(&mut first), |node| !given.has(node));
     }
-    let limit = ask.number(cx, "limit")?;
     check_rows(cx, nodes.len() - first, limit)?;
     ask.tell_assumed(cx, &rules, assumed)?;
     let list = node_list(cx, &ask.plant, &nodes[first..]);
@@ -413,8 +414,8 @@ fn expand<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Val
     let ask = Ask::new(cx, input, args)?;
     let rules = within(cx, &ask)?;
     let from = ask.nodes(cx, None)?;
-    let (found, assumed) = around(cx, &ask, &from, &rules)?;
     let limit = ask.number(cx, "limit")?;
+    let (found, assumed) = around(cx, &ask, &from, &rules)?;
     check_rows(cx, found.len(), limit)?;
     ask.tell_assumed(cx, &rules, assumed)?;
     let list = node_list(cx, &ask.plant, &found);
