@@ -183,6 +183,8 @@ fn a_bypass_is_a_second_way_around() {
         r#"[["V-3"],["V-4"]]"#,
     );
     check_graph(&format!("{plant}; J-1 → J-2; J-1 → J-2"), r#"bypasses("CV-1") | map(.edges | size())"#, "[1,1,2]");
+    let twice = "T-1 → J-1 → CV-1 → J-2 → T-2; J-1 → CV-1; J-1 → V-3 → J-2";
+    check_graph(twice, r#"bypasses("CV-1") | map(.nodes | map(.id))"#, r#"[["J-1","V-3","J-2"]]"#);
     let drained = "T-1 → J-1 → V-1 → J-3 → CV-1 → V-2 → J-2 → T-2; J-1 → V-3 → J-2; J-3 → V-4 → B-1";
     check_graph(drained, r#"bypasses("CV-1") | map(.nodes | map(.id))"#, r#"[["J-1","V-3","J-2"]]"#);
     let open = "T-1 → J-1 → V-1 → CV-1 → V-2 → J-2 → O-1; J-1 → V-3 → J-2";

@@ -108,11 +108,14 @@ pub(crate) fn bypasses<'a>(plant: &Plant<'a>, items: &[NodeId], pay: Pay<'_>) ->
         let before = topology.table(Over::Flow, Dir::Up).nodes(*item);
         let after = topology.table(Over::Flow, Dir::Down).nodes(*item);
         let pairs = before.iter().flat_map(|from| after.iter().map(move |to| (*from, *to)));
+        // Several pipes to an item are gone around by the same ways.
+        let mut seen: HashSet<Vec<EdgeId>> = HashSet::new();
         for pair in pairs {
             let mut ways = ways_around(topology, *item, pair, &dead, pay)?;
             if ways.is_empty() {
                 ways = ways_around(topology, *item, pair, &HashSet::new(), pay)?;
             }
+            ways.retain(|(_, edges)| seen.insert(edges.clone()));
             rows.extend(ways.into_iter().map(|(nodes, edges)| {
                 let valves = nodes.iter().copied().filter(|node| topology.roles[*node as usize].closes()).collect();
                 let [from, to] = [nodes[0], nodes[nodes.len() - 1]];
