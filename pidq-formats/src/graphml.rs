@@ -159,8 +159,8 @@ fn read_node(tree: &Tree, index: usize, keys: &HashMap<&str, Key>, draft: &mut D
         fields.add("id", Json::text(id));
     }
     data(tree, index, keys, &mut fields);
-    // What stands for a node that the graph has not is none here either.
-    if matches!(fields.get(GHOST), Some(Json::Bool(true))) {
+    // What stands for a node that the graph has not is none here either, and says nothing else of itself.
+    if fields.0.len() <= 2 && matches!(fields.get(GHOST), Some(Json::Bool(true))) {
         return;
     }
     defaults(keys, "node", &mut fields);

@@ -351,7 +351,7 @@ fn drum(w: f64, h: f64) -> String {
     )
 }
 
-/// A round exchanger, or a shell with its tubes where it is long.
+/// Plates side by side.
 fn plates(w: f64, h: f64) -> String {
     let plate = |part: i32| format!("M{:.1} {:.1}V{h:.1}", w * f64::from(part) / 3.0, -h);
     let plates: String = (-2..=2).map(plate).collect();
@@ -362,6 +362,7 @@ fn plates(w: f64, h: f64) -> String {
     )
 }
 
+/// A round exchanger, or a shell with its tubes where it is long.
 fn exchanger(w: f64, h: f64) -> String {
     let r = w.min(h);
     let (x, y) = (r * 0.25, r * 0.5);

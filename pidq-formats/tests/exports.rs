@@ -215,6 +215,9 @@ fn an_end_without_a_node_has_none_after_a_round_trip() {
     let back = import("graphml", &[xml.as_bytes()]);
     assert_eq!(back["pid_graph"]["nodes"].as_array().map(Vec::len), Some(1));
     assert_eq!(back["pid_graph"]["edges"][0]["to"], "gone");
+    // Whoever says more of itself stands for no other.
+    let own = text("graphml", r#"{"nodes": [{"id": "a", "tag": "T", "missing_node": true}], "edges": []}"#);
+    assert_eq!(import("graphml", &[own.as_bytes()])["pid_graph"]["nodes"][0]["tag"], "T");
 }
 
 #[test]

@@ -188,8 +188,8 @@ impl Made {
         }
         // A recipe keeps its graph until the last reader has the answer.
         if server.graphs.are_crowded() {
-            let body = server.memory.keep(&asker.key, whole(recipe).await?).ok_or_else(no_room)?;
-            return Ok(headers.on(Response::ok("application/json", body)));
+            let room = server.memory.hold(&asker.key, recipe.len()).ok_or_else(no_room)?;
+            return Ok(headers.on(Response::ok("application/json", room.keep(whole(recipe).await?))));
         }
         let room = server.memory.hold(&asker.key, recipe.size()).ok_or_else(no_room)?;
         Ok(headers.on(Response::filled("application/json", recipe.served(&server.buffers, room))))

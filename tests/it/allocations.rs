@@ -59,9 +59,13 @@ fn chain() -> Graph {
 fn a_walk_of_a_few_nodes_makes_no_room_for_all_of_them() {
     const WALKS: usize = 200;
     let graph = chain();
-    for walk in
-        ["downstream(.id) | size()", "expand(1) | size()", "subgraph(.id, {hops: 1}) | size()", "trace(.id) | size()"]
-    {
+    for walk in [
+        "downstream(.id) | size()",
+        "expand(1) | size()",
+        "subgraph(.id, {hops: 1}) | size()",
+        "trace(.id) | size()",
+        "downstream(.id, {limit: downstream(.id) | size()}) | size()",
+    ] {
         let text = format!("nodes() | limit({WALKS}) | map({walk})");
         let query = Query::parse(&text).expect("it compiles");
         let scratch = Scratch::new();

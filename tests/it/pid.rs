@@ -182,6 +182,9 @@ fn a_bypass_is_a_second_way_around() {
         r#"bypasses("CV-1") | map(.valves | map(.id))"#,
         r#"[["V-3"],["V-4"]]"#,
     );
+    check_graph(&format!("{plant}; J-1 → J-2; J-1 → J-2"), r#"bypasses("CV-1") | map(.edges | size())"#, "[1,1,2]");
+    let twice = "T-1 → J-1 → CV-1 → J-2 → T-2; J-1 → CV-1; J-1 → V-3 → J-2";
+    check_graph(twice, r#"bypasses("CV-1") | map(.nodes | map(.id))"#, r#"[["J-1","V-3","J-2"]]"#);
     let drained = "T-1 → J-1 → V-1 → J-3 → CV-1 → V-2 → J-2 → T-2; J-1 → V-3 → J-2; J-3 → V-4 → B-1";
     check_graph(drained, r#"bypasses("CV-1") | map(.nodes | map(.id))"#, r#"[["J-1","V-3","J-2"]]"#);
     let open = "T-1 → J-1 → V-1 → CV-1 → V-2 → J-2 → O-1; J-1 → V-3 → J-2";
@@ -446,6 +449,10 @@ fn a_size_is_the_same_however_it_is_written() {
     check_document(&plant(r#""50.000""#), rows, "[[],1]");
     let line = plant(r#""50.000""#).replace(r#""size""#, r#""line": "L", "size""#);
     check_document(&line, "lineList() | map(.nominal_diameter)", r#"["50"]"#);
+    let mixed = line.replace("50.000", "9").replace(r#""line": "L", "size": 50"#, r#""line": "L", "size": 10"#);
+    let mixed =
+        mixed.replace(r#"{"from": "a""#, r#"{"from": "a", "to": "b", "line": "L", "size": "1a"}, {"from": "a""#);
+    check_document(&mixed, "lineList() | map(.nominal_diameter)", r#"["9, 10, 1a"]"#);
     check_document(&plant(r#""80""#), rows, r#"[[[50,"80"]],2]"#);
     check_document(&plant(r#""NPS 2""#), rows, r#"[[[50,"NPS 2"]],2]"#);
 }
@@ -715,6 +722,50 @@ fn connectors_that_lead_elsewhere_are_not_joined() {
     assert_eq!(joined(out, &link("p1"), told), "[1,0,0]");
     assert_eq!(joined(out, &link("p9"), told), "[0,2,0]");
     assert_eq!(joined(out, r#""persistent_id": "p2""#, told), "[1,0,0]");
+}
+
+#[test]
+fn what_has_no_id_gets_none_where_sheets_are_joined() {
+    let sheet = |name: &str, partner: &str, id: &str| {
+        let json = format!(
+            r#"{{"nodes": [{{"id": {id}, "class": "off_page_connector", "cross_page": {{"drawing_name": "{partner}", "link_label": "L"}}}}],
+            "edges": [], "metadata": {{"drawing_name": "{name}"}}}}"#
+        );
+        Graph::from_json(json).expect("JSON")
+    };
+    for id in ["null", r#""""#] {
+        let sheets = [sheet("A", "B", id), sheet("B", "A", r#""x""#)];
+        let joined = join_sheets(&sheets.each_ref(), JoinBy::Any, Limits::default()).expect("drawings");
+        let told = "[nodes() | map(.id), edges(), graph().metadata.joined.unmatched | map(.id)]";
+        check_document(&joined, told, &format!(r##"[[{id},"B#x"],[],[null,"B#x"]]"##));
+    }
+}
+
+#[test]
+fn a_connector_that_is_linked_is_not_joined_by_its_label_too() {
+    let sheet = |name: &str, connector: &str, ends: [&str; 2]| {
+        let [from, to] = ends;
+        let json = format!(
+            r#"{{"nodes": [{{"id": "x", "class": "off_page_connector", {connector}}}, {{"id": "V", "class": "ball_valve"}}],
+            "edges": [{{"from": "{from}", "to": "{to}"}}], "metadata": {{"drawing_name": "{name}"}}}}"#
+        );
+        Graph::from_json(json).expect("JSON")
+    };
+    let sheets = [
+        sheet("A", r#""cross_page": {"drawing_name": "B", "link_label": "L"}"#, ["V", "x"]),
+        sheet(
+            "B",
+            r#""cross_page": {"drawing_name": "A", "link_label": "L", "linked_persistent_id": "c"}"#,
+            ["x", "V"],
+        ),
+        sheet("C", r#""persistent_id": "c""#, ["V", "x"]),
+    ];
+    let joined = join_sheets(&sheets.each_ref(), JoinBy::Any, Limits::default()).expect("drawings");
+    check_document(
+        &joined,
+        "graph().metadata.joined | [.pairs | map([.from, .to]), .ambiguous | map([.id, .candidates])]",
+        r##"[[["C#x","B#x"]],[["A#x",["B#x"]]]]"##,
+    );
 }
 
 #[test]

@@ -151,6 +151,11 @@ impl<'a> Ask<'a> {
         nodes_of(cx, &self.plant, value)
     }
 
+    /// The nodes that the first argument names, or the piped ones.
+    pub fn subject(&self, cx: &mut Cx<'a>) -> Result<Named> {
+        self.nodes(cx, (self.count() > 0).then_some(0))
+    }
+
     /// How a walk goes, by the options `dir`, `pass`, `depth` and `edges`.
     pub fn rules(&self, cx: &mut Cx<'a>, dir: Dir, pass: Pass) -> Result<Rules> {
         const DIRS: [Dir; 5] = [Dir::Down, Dir::Up, Dir::Both, Dir::Down, Dir::Up];
@@ -273,7 +278,7 @@ fn shown(value: Value<'_>) -> String {
 }
 
 /// The nodes that a value names: a node, an id, a tag, or a list of them. Each once, in the order given.
-pub(super) fn nodes_of<'a>(cx: &mut Cx<'a>, plant: &Plant<'a>, value: Value<'a>) -> Result<Named> {
+fn nodes_of<'a>(cx: &mut Cx<'a>, plant: &Plant<'a>, value: Value<'a>) -> Result<Named> {
     let Value::Array(items) = value else { return node_of(cx, plant, value).map(Named::One) };
     let mut nodes = Vec::with_capacity(items.len());
     let mut seen = hashbrown::HashSet::new();

@@ -349,11 +349,6 @@ fn check_depth(cx: &Cx<'_>, rules: &Rules, depth: u32) -> Result<()> {
     Err(error.with_help("end it earlier with `depth` or `until`"))
 }
 
-/// Where a walk with one optional argument begins.
-fn start<'a>(cx: &mut Cx<'a>, ask: &Ask<'a>) -> Result<Named> {
-    ask.nodes(cx, (ask.count() > 0).then_some(0))
-}
-
 /// The nodes of a walk from the nodes of a call, these first, and the edges of unknown direction that led to them.
 fn walked<'a>(cx: &mut Cx<'a>, ask: &Ask<'a>, from: &[NodeId], rules: &Rules) -> Result<Walked> {
     let topology = &ask.plant.topology;
@@ -375,7 +370,9 @@ fn walked<'a>(cx: &mut Cx<'a>, ask: &Ask<'a>, from: &[NodeId], rules: &Rules) ->
 fn reached<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan], dir: Dir) -> Result<Value<'a>> {
     let ask = Ask::new(cx, input, args)?;
     let rules = ask.rules(cx, dir, Pass::None)?;
-    let from = start(cx, &ask)?;
+    let from = ask.subject(cx)?;
+    // Before the walk: to ask for it may be a walk too, which finds the room for its nodes taken until this one ends.
+    let limit = ask.number(cx, "limit")?;
     let Walked { mut nodes, starts, assumed, .. } = walked(cx, &ask, &from, &rules)?;
     let mut first = starts;
     // Equipment that the walk began at may come again by its ports.
@@ -383,7 +380,6 @@ fn reached<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan], dir: Dir) ->
         let given = Among::new(&from);
         nodes.keep(std::mem::take(&mut first), |node| !given.has(node));
     }
-    let limit = ask.number(cx, "limit")?;
     check_rows(cx, nodes.len() - first, limit)?;
     ask.tell_assumed(cx, &rules, assumed)?;
     let list = node_list(cx, &ask.plant, &nodes[first..]);
@@ -395,7 +391,7 @@ fn trace<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Valu
     const KEYS: &[&str] = &["node", "depth", "via", "from", "stop", "assumed"];
     let ask = Ask::new(cx, input, args)?;
     let rules = ask.rules(cx, Dir::Down, Pass::None)?;
-    let from = start(cx, &ask)?;
+    let from = ask.subject(cx)?;
     let steps = steps(cx, &ask, &from, &rules)?;
     let limit = ask.number(cx, "limit")?;
     check_rows(cx, steps.len(), limit)?;
@@ -419,8 +415,8 @@ fn expand<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Val
     let ask = Ask::new(cx, input, args)?;
     let rules = within(cx, &ask)?;
     let from = ask.nodes(cx, None)?;
-    let (found, assumed) = around(cx, &ask, &from, &rules)?;
     let limit = ask.number(cx, "limit")?;
+    let (found, assumed) = around(cx, &ask, &from, &rules)?;
     check_rows(cx, found.len(), limit)?;
     ask.tell_assumed(cx, &rules, assumed)?;
     let list = node_list(cx, &ask.plant, &found);

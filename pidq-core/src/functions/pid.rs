@@ -2,7 +2,7 @@
 //!
 //! All of them give candidates that are read off the drawing. None says that something is safe.
 
-use super::ask::{Ask, answer, bad_option, build, nodes_of};
+use super::ask::{Ask, Named, answer, bad_option, build};
 use super::graph::{between_nodes, drawing};
 use super::string::expect_text;
 use crate::error::{Code, Error, Result};
@@ -335,9 +335,9 @@ fn assuming<'a>(cx: &mut Cx<'a>, found: Value<'a>) -> Result<Value<'a>> {
 }
 
 /// A call and the nodes that it is about.
-fn about<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<(Ask<'a>, Vec<NodeId>)> {
+fn about<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<(Ask<'a>, Named)> {
     let ask = Ask::new(cx, input, args)?;
-    let nodes = subject(cx, &ask)?;
+    let nodes = ask.subject(cx)?;
     Ok((ask, nodes))
 }
 
@@ -367,10 +367,10 @@ fn section<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Va
 
 fn group<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
     let (ask, groups) = about(cx, input, args)?;
-    let mut nodes = groups.clone();
+    let mut nodes = groups.to_vec();
     let members = flow::Members::of(&ask.plant, &mut |units| cx.spend(units))?;
-    for group in groups {
-        nodes.extend(members.all(group, &mut |units| cx.spend(units))?);
+    for group in groups.iter() {
+        nodes.extend(members.all(*group, &mut |units| cx.spend(units))?);
     }
     as_graph(cx, &ask, nodes)
 }
@@ -405,16 +405,10 @@ fn hazop_nodes<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Resul
     answer(cx, plant, found)
 }
 
-/// The nodes that the first argument names, or the piped ones.
-fn subject<'a>(cx: &mut Cx<'a>, ask: &Ask<'a>) -> Result<Vec<NodeId>> {
-    let value = if ask.count() > 0 { ask.value(cx, 0)? } else { ask.input };
-    nodes_of(cx, &ask.plant, value).map(|nodes| nodes.to_vec())
-}
-
 fn isolation<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
     const PASSES: [Pass; 3] = [Pass::None, Pass::Zone, Pass::Any];
     let ask = Ask::new(cx, input, args)?;
-    let targets = subject(cx, &ask)?;
+    let targets = ask.subject(cx)?;
     let terms = Terms {
         accept_conditional: ask.flag(cx, "acceptConditional")?,
         accept_one_way: ask.flag(cx, "acceptOneWay")?,
@@ -488,7 +482,7 @@ fn component_count<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> R
 fn one_loop<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
     let (ask, nodes) = about(cx, input, args)?;
     let all = loops::loops(&ask.plant, &mut |units| cx.spend(units))?;
-    let nodes: hashbrown::HashSet<NodeId> = nodes.into_iter().collect();
+    let nodes: hashbrown::HashSet<NodeId> = nodes.iter().copied().collect();
     let is_it = |found: &&loops::Loop| found.node.is_some_and(|node| nodes.contains(&node));
     let has_it = |found: &&loops::Loop| found.members.iter().any(|member| nodes.contains(member));
     let mut found: Vec<&loops::Loop> = all.iter().filter(is_it).collect();

@@ -391,6 +391,16 @@ impl TopologyConfig {
         self.words[list as usize].contains(&word)
     }
 
+    /// Whether a key of an object is one of some lists: as it is written.
+    pub(crate) fn is_key(&self, lists: &[Names], key: &str) -> bool {
+        lists.iter().any(|list| self.names(*list).iter().any(|known| known == key))
+    }
+
+    /// Whether a key of an edge holds an end of it.
+    pub(crate) fn is_endpoint(&self, key: &str) -> bool {
+        self.endpoints.iter().flatten().any(|known| known == key)
+    }
+
     /// The key names of edge ends, in pairs.
     pub(crate) fn endpoints(&self) -> &[[String; 2]] {
         &self.endpoints
@@ -559,7 +569,6 @@ mod tests {
         check("self_actuated_valve", "control");
         check("DrainValve", "barrier");
         check("Valve_Gate", "barrier");
-        check("OperatedValve", "barrier");
         check("Separator", "equipment");
         check("piping_component.cyclone_separator", "none");
         check("FootValve", "one_way");

@@ -193,19 +193,22 @@ impl Strong {
         loop {
             let heads = net.heads(number);
             if let Some(below) = self.follow(number, heads, &mut at) {
-                self.owed += 1;
+                self.owe(1, pay)?;
                 way.push((number, at as u32, own));
                 (number, at, own) = (below, 0, self.enter(below));
                 continue;
             }
-            self.owed += 1 + heads.len() as u64;
-            if self.owed > CREDIT {
-                pay(std::mem::take(&mut self.owed))?;
-            }
+            self.owe(1 + heads.len() as u64, pay)?;
             self.leave(number, own);
             let Some((before, next, rank)) = way.pop() else { return Ok(()) };
             (number, at, own) = (before, next as usize, rank);
         }
+    }
+
+    /// Pays as soon as it is worth the call: also on a long way down.
+    fn owe(&mut self, units: u64, pay: &mut impl FnMut(u64) -> Result<()>) -> Result<()> {
+        self.owed += units;
+        if self.owed > CREDIT { pay(std::mem::take(&mut self.owed)) } else { Ok(()) }
     }
 
     fn enter(&mut self, number: u32) -> u32 {

@@ -3,7 +3,7 @@
 //! A subset of GQL (ISO/IEC 39075): nodes with labels, edges with kinds and a bounded number of repetitions. Edges do
 //! not repeat within a match; nodes of the same name meet.
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 use super::adjacency::{EdgeId, NONE, NodeId};
 use super::config::{Names, snake_case};
@@ -55,10 +55,9 @@ impl Pattern {
 
     /// A name stands for one thing: nodes of one name meet, but an edge is followed once.
     fn check_names(&self) -> Result<()> {
-        let names: Vec<&String> = self.edges.iter().filter_map(|edge| edge.name.as_ref()).collect();
-        let is_node = |name: &String| self.nodes.iter().any(|node| node.name.as_ref() == Some(name));
-        let taken = (0..names.len()).find(|at| is_node(names[*at]) || names[..*at].contains(&names[*at]));
-        let Some(name) = taken.map(|at| names[at]) else { return Ok(()) };
+        let mut taken: HashSet<&String> = self.nodes.iter().filter_map(|node| node.name.as_ref()).collect();
+        let mut names = self.edges.iter().filter_map(|edge| edge.name.as_ref());
+        let Some(name) = names.find(|name| !taken.insert(name)) else { return Ok(()) };
         let error = Error::new(Code::PatternSyntax, format!("the edge `{name}` has the name of something else"));
         Err(error.with_help("give each edge a name of its own"))
     }

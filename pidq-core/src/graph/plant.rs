@@ -157,9 +157,15 @@ impl<'a> Plant<'a> {
 
     /// The first field of a list of names that is there: neither null nor an empty text.
     pub fn field(&self, holder: Value<'a>, names: Names) -> Option<Value<'a>> {
+        self.key_and_field(holder, names).map(|(_, value)| value)
+    }
+
+    /// The same with the key that it stands under.
+    pub fn key_and_field(&self, holder: Value<'a>, names: Names) -> Option<(&str, Value<'a>)> {
         let object = holder.as_object()?;
-        let is_said = |value: &Value<'a>| !value.is_null() && value.as_str() != Some("");
-        self.topology.config.names(names).iter().filter_map(|name| object.get(name)).find(is_said)
+        let is_said = |(_, value): &(&str, Value<'a>)| !value.is_null() && value.as_str() != Some("");
+        let names = self.topology.config.names(names).iter();
+        names.filter_map(|name| Some((name.as_str(), object.get(name)?))).find(is_said)
     }
 
     /// The id of a node as it stands in the document.
@@ -204,15 +210,25 @@ impl<'a> Plant<'a> {
 
     /// The nodes with a unique tag, or else with a tag.
     pub fn by_tag(&self, tag: &str) -> Vec<NodeId> {
+        self.some_by_tag(tag, usize::MAX)
+    }
+
+    /// The first of them.
+    pub fn first_by_tag(&self, tag: &str) -> Option<NodeId> {
+        self.some_by_tag(tag, 1).first().copied()
+    }
+
+    /// At most so many of them: who wants one should not look at all that share a tag.
+    fn some_by_tag(&self, tag: &str, most: usize) -> Vec<NodeId> {
         let key = Key::Text(tag);
         let written = |node| self.of_node(node, Names::QualifiedTag).and_then(Key::of);
         let unique = self.topology.qualified_tags(written);
-        let found: Vec<NodeId> = unique.find(key, |node| written(node) == Some(key)).collect();
+        let found: Vec<NodeId> = unique.find(key, |node| written(node) == Some(key)).take(most).collect();
         if !found.is_empty() {
             return found;
         }
         let own = |node| self.tag(node).map(Key::Text);
-        let found: Vec<NodeId> = self.topology.tags(own).find(key, |node| own(node) == Some(key)).collect();
+        let found: Vec<NodeId> = self.topology.tags(own).find(key, |node| own(node) == Some(key)).take(most).collect();
         if found.is_empty() { self.by_port(tag) } else { found }
     }
 

@@ -391,7 +391,7 @@ fn parallel_edges(checker: &mut Checker<'_, '_>, pay: Pay<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Containers and what they contain, by parts and memberships.
+/// Containers and what they contain, by parts.
 fn containment(plant: &Plant<'_>) -> Vec<(NodeId, NodeId, EdgeId)> {
     let topology = &plant.topology;
     let parts = topology.edges_of(Link::PART).map(|edge| (topology.ends[edge as usize], edge));

@@ -266,8 +266,7 @@ impl<'a> Revisions<'_, 'a> {
     fn changes_of_node(&self, (before, after): (NodeId, NodeId), pay: Pay<'_>) -> Result<Vec<Vec<Datum<'a>>>> {
         let config = &self.old.topology.config;
         // Told as `renamed` and `retagged`.
-        let is_told =
-            |name: &str| [Names::NodeId, Names::Tag].iter().any(|names| config.names(*names).iter().any(|n| n == name));
+        let is_told = |name: &str| config.is_key(&[Names::NodeId, Names::Tag], name);
         let found = self.changes(fields(self.old.node(before)), fields(self.new.node(after)), &is_told, pay)?;
         let row = |(field, was, is): Change<'a>| {
             let [was, is] = [was, is].map(Datum::value);
@@ -280,14 +279,11 @@ impl<'a> Revisions<'_, 'a> {
         let config = &self.old.topology.config;
         let same_way = [(self.old, before), (self.new, after)]
             .map(|(plant, edge)| plant.topology.links[edge as usize].has(Link::UNDIRECTED));
-        let is_one_of = |names: Names, name: &str| config.names(names).iter().any(|known| known == name);
         let is_told = |name: &str| {
-            let is_end = config.endpoints().iter().flatten().any(|known| known == name);
-            let is_kind =
-                [Names::EdgeId, Names::EdgeKind, Names::EdgeClass].iter().any(|names| is_one_of(*names, name));
+            let is_kind = config.is_key(&[Names::EdgeId, Names::EdgeKind, Names::EdgeClass], name);
             // An edge that is turned round, ends and direction, leads where it led.
-            let is_same_way = same_way[0] == same_way[1] && is_one_of(Names::Direction, name);
-            is_end || is_kind || is_same_way || EDGE_PORTS.contains(&name)
+            let is_same_way = same_way[0] == same_way[1] && config.is_key(&[Names::Direction], name);
+            config.is_endpoint(name) || is_kind || is_same_way || EDGE_PORTS.contains(&name)
         };
         let found = self.changes(fields(self.old.edge(before)), fields(self.new.edge(after)), &is_told, pay)?;
         let ends = self.new.topology.flow_ends(after);
@@ -348,13 +344,12 @@ impl<'a> Revisions<'_, 'a> {
             return Ok(true);
         }
         let config = &self.old.topology.config;
-        let is_one_of = |names: &Names| config.names(*names).iter().any(|known| known == name);
-        if is_one_of(&Names::Ports) {
+        if config.is_key(&[Names::Ports], name) {
             return same_ports(was, is, pay);
         }
         let both = || Some((self.old.by_id(was)?, self.new.by_id(is)?));
         let is_pair = |(old, new): (NodeId, NodeId)| self.pairs.new_of[old as usize] == new;
-        Ok(REFERENCES.iter().any(is_one_of) && both().is_some_and(is_pair))
+        Ok(config.is_key(&REFERENCES, name) && both().is_some_and(is_pair))
     }
 }
 

@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::graph::adjacency::{NONE, NodeId};
 use crate::graph::config::{Names, Role, snake_case};
 use crate::graph::plant::Plant;
-use crate::graph::topology::{Dir, Over};
+use crate::graph::topology::{Dir, Over, Topology};
 use crate::value::Value;
 
 /// A branch that leads to nothing: from the item that it leaves, by its items, to its end.
@@ -22,23 +22,35 @@ pub(crate) struct DeadEnd {
 
 const DEAD_END: &[&str] = &["at", "end", "items", "class"];
 
-/// All branches that reach no equipment, no junction and no other sheet.
+/// A dead end, whatever it is for.
+#[derive(Clone, Debug)]
+pub(crate) struct Branch {
+    at: NodeId,
+    pub items: Vec<NodeId>,
+}
+
+/// All branches that reach no equipment, no junction and no other sheet, with what they are for.
 pub(crate) fn dead_ends(plant: &Plant<'_>, pay: Pay<'_>) -> Result<Vec<DeadEnd>> {
+    let branches = dead_branches(plant, pay)?.into_iter();
+    Ok(branches.map(|Branch { at, items }| DeadEnd { at, class: class_of(plant, &items), items }).collect())
+}
+
+/// The same as they are drawn.
+pub(crate) fn dead_branches(plant: &Plant<'_>, pay: Pay<'_>) -> Result<Vec<Branch>> {
     let topology = &plant.topology;
     let mut found = Vec::new();
     for node in 0..topology.node_count() as u32 {
         pay(1)?;
         let ends_here = topology.flow_degree(node) == 1 && !topology.is_equipment(node);
         if ends_here && topology.roles[node as usize] != Role::OffPage {
-            found.extend(branch_to(plant, node, pay)?);
+            found.extend(branch_to(topology, node, pay)?);
         }
     }
     Ok(found)
 }
 
 /// The branch that ends at a node. Nothing where it comes from the far side of another dead end that stands first.
-fn branch_to(plant: &Plant<'_>, end: NodeId, pay: Pay<'_>) -> Result<Option<DeadEnd>> {
-    let topology = &plant.topology;
+fn branch_to(topology: &Topology, end: NodeId, pay: Pay<'_>) -> Result<Option<Branch>> {
     let table = topology.table(Over::Flow, Dir::Both);
     let mut items = vec![end];
     let (mut node, mut before) = (end, NONE);
@@ -48,13 +60,13 @@ fn branch_to(plant: &Plant<'_>, end: NodeId, pay: Pay<'_>) -> Result<Option<Dead
             // A pipe between two ends: named once, at its first end.
             let is_first = end <= node;
             items.reverse();
-            return Ok(is_first.then(|| DeadEnd { at: NONE, class: class_of(plant, &items, end), items }));
+            return Ok(is_first.then_some(Branch { at: NONE, items }));
         };
         let is_branching = table.degree(next) > 2 || topology.is_equipment(next);
         let is_stop = is_branching || topology.roles[next as usize] == Role::OffPage;
         if is_stop || items.len() > topology.node_count() {
             items.reverse();
-            return Ok(Some(DeadEnd { at: next, class: class_of(plant, &items, end), items }));
+            return Ok(Some(Branch { at: next, items }));
         }
         items.push(next);
         (before, node) = (node, next);
@@ -62,11 +74,11 @@ fn branch_to(plant: &Plant<'_>, end: NodeId, pay: Pay<'_>) -> Result<Option<Dead
 }
 
 /// What a dead end is for, by its items and words.
-fn class_of(plant: &Plant<'_>, items: &[NodeId], end: NodeId) -> &'static str {
+fn class_of(plant: &Plant<'_>, items: &[NodeId]) -> &'static str {
     let topology = &plant.topology;
     let has_valve = items.iter().any(|item| topology.roles[*item as usize] == Role::Barrier);
     let is_measured = items.iter().any(|item| carries_sensor(plant, *item));
-    let is_blind = topology.roles[end as usize] == Role::PositiveBarrier;
+    let is_blind = items.last().is_some_and(|end| topology.roles[*end as usize] == Role::PositiveBarrier);
     let words: String = items.iter().map(|item| words_of(plant, *item) + &service_of(plant, *item)).collect();
     let has_word = |is_meant: fn(&str) -> bool| words.split(|c: char| !c.is_alphabetic()).any(is_meant);
     match () {

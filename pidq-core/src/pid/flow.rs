@@ -24,10 +24,14 @@ pub(crate) fn edges_with_line(plant: &Plant<'_>, line: Value<'_>, pay: Pay<'_>) 
     Ok(plant.topology.edges_of(Link::FLOW).filter(names_it).collect())
 }
 
+/// The line whose node has an id.
+pub(crate) fn line_with_id(plant: &Plant<'_>, id: Value<'_>) -> Option<NodeId> {
+    plant.by_id(id).filter(|node| plant.has_type(*node, Names::LineType))
+}
+
 /// The number of the line whose node has an id.
 pub(crate) fn number_of<'a>(plant: &Plant<'a>, id: Value<'_>) -> Option<&'a str> {
-    let line = plant.by_id(id).filter(|node| plant.has_type(*node, Names::LineType))?;
-    plant.tag(line)
+    plant.tag(line_with_id(plant, id)?)
 }
 
 /// What the line is called that an item or a pipe names: by its number, or by the id of its node.

@@ -4,7 +4,7 @@
 
 use hashbrown::{HashMap, HashSet};
 
-use super::{Datum, Pay, Purse};
+use super::{Datum, Pay, Purse, flow};
 use crate::error::Result;
 use crate::graph::adjacency::NodeId;
 use crate::graph::config::{Names, Role, TopologyConfig};
@@ -28,6 +28,8 @@ pub enum JoinBy {
 struct Connector {
     sheet: usize,
     node: NodeId,
+    /// What has no id cannot be joined.
+    has_id: bool,
     persistent_id: Option<String>,
     linked: Option<String>,
     drawing: Option<String>,
@@ -103,7 +105,7 @@ pub(crate) fn join<'a>(sheets: &[Plant<'a>], by: JoinBy, purse: &mut dyn Purse) 
     for (at, found) in partners.iter().enumerate() {
         let connector = &connectors[at];
         match found.as_slice() {
-            [(other, word)] if partners[*other].len() == 1 && agree(connector, &connectors[*other], word) => {
+            [(other, word)] if is_only(&partners[*other], at) && agree(connector, &connectors[*other], word) => {
                 let is_out = connector.enters == Some(false) || connectors[*other].enters == Some(true);
                 let goes_first =
                     is_out || connector.enters.is_none() && connectors[*other].enters.is_none() && at < *other;
@@ -119,7 +121,8 @@ pub(crate) fn join<'a>(sheets: &[Plant<'a>], by: JoinBy, purse: &mut dyn Purse) 
                     Datum::texts(several.iter().map(|(other, _)| id(&connectors[*other])).collect::<Vec<_>>());
                 let texts = [connector.drawing.clone(), connector.label.clone()].map(Datum::text);
                 purse.hold(candidates.size())?;
-                let row = std::iter::once(Datum::Text(id(connector))).chain(texts).chain([candidates]).collect();
+                let own = connector.has_id.then(|| id(connector));
+                let row = std::iter::once(Datum::text(own)).chain(texts).chain([candidates]).collect();
                 if several.is_empty() { unmatched.push(row) } else { ambiguous.push(row) }
             }
         }
@@ -212,39 +215,31 @@ fn moved_id<'a>(sheet: &Sheet<'_, 'a>, value: Value<'a>) -> Option<Datum<'a>> {
 
 /// The same for the id of a line. The number of a line is no id, even where an item has the same one.
 fn moved_line<'a>(sheet: &Sheet<'_, 'a>, value: Value<'a>) -> Option<Datum<'a>> {
-    let line = sheet.plant.by_id(value).filter(|node| sheet.plant.has_type(*node, Names::LineType));
-    line.map(|_| Datum::Text(sheet.node_id(value)))
+    flow::line_with_id(sheet.plant, value).map(|_| Datum::Text(sheet.node_id(value)))
 }
 
 fn moved_node<'a>(sheet: &Sheet<'_, 'a>, node: NodeId) -> Datum<'a> {
     let config = &sheet.plant.topology.config;
     let object = sheet.plant.node(node);
-    let id_key = config
-        .names(Names::NodeId)
-        .iter()
-        .find(|key| object.as_object().is_some_and(|object| object.get(key).is_some()));
-    let is_one_of =
-        |lists: &[Names], key: &str| lists.iter().any(|names| config.names(*names).iter().any(|it| it == key));
+    let id_key = sheet.plant.key_and_field(object, Names::NodeId).map(|(key, _)| key);
     with(object, |key, value| match key {
-        key if id_key.is_some_and(|id_key| id_key == key) => Some(Datum::Text(sheet.node_id(value))),
-        key if is_one_of(&[Names::Parent, Names::Zone, Names::Segment], key) => moved_id(sheet, value),
-        key if is_one_of(&[Names::Line], key) => moved_line(sheet, value),
+        key if id_key == Some(key) => Some(Datum::Text(sheet.node_id(value))),
+        key if config.is_key(&[Names::Parent, Names::Zone, Names::Segment], key) => moved_id(sheet, value),
+        key if config.is_key(&[Names::Line], key) => moved_line(sheet, value),
         _ => None,
     })
 }
 
 fn moved_edge<'a>(sheet: &Sheet<'_, 'a>, edge: u32) -> Datum<'a> {
     let config = &sheet.plant.topology.config;
-    let is_end = |key: &str| config.endpoints().iter().flatten().any(|known| known == key);
-    let is_one_of = |names: Names, key: &str| config.names(names).iter().any(|known| known == key);
     with(sheet.plant.edge(edge), |key, value| match key {
-        key if is_one_of(Names::EdgeId, key) => Some(Datum::Text(sheet.edge_id(value))),
-        key if is_end(key) => match value {
+        key if config.is_key(&[Names::EdgeId], key) => Some(Datum::Text(sheet.edge_id(value))),
+        key if config.is_endpoint(key) => match value {
             Value::Object(_) => sheet.plant.field(value, Names::EndpointId).and_then(|id| moved_id(sheet, id)),
             id => moved_id(sheet, id),
         },
-        key if is_one_of(Names::Segment, key) => moved_id(sheet, value),
-        key if is_one_of(Names::Line, key) => moved_line(sheet, value),
+        key if config.is_key(&[Names::Segment], key) => moved_id(sheet, value),
+        key if config.is_key(&[Names::Line], key) => moved_line(sheet, value),
         _ => None,
     })
 }
@@ -275,6 +270,7 @@ fn connectors(sheets: &[Plant<'_>]) -> Vec<Connector> {
             connectors.push(Connector {
                 sheet,
                 node,
+                has_id: !plant.id(node).is_null(),
                 persistent_id: plant.of_node(node, Names::PersistentId).map(convert::to_text),
                 linked: text(Names::CrossPagePartner),
                 drawing: text(Names::CrossPageDrawing),
@@ -359,10 +355,15 @@ impl<'c> Known<'c> {
     }
 }
 
-/// An in must meet an out, and on another sheet.
+/// An in must meet an out, and on another sheet; edges name both.
 fn may_meet(a: &Connector, b: &Connector) -> bool {
     let is_same_way = a.enters.is_some() && a.enters == b.enters;
-    a.sheet != b.sheet && !is_same_way
+    a.sheet != b.sheet && a.has_id && b.has_id && !is_same_way
+}
+
+/// Whether a connector is the only one that another may be joined to: what is named by its label may have a link elsewhere.
+fn is_only(partners: &[(usize, &str)], at: usize) -> bool {
+    matches!(partners, [(only, _)] if *only == at)
 }
 
 /// Whether neither of two connectors that a link joins says that it leads to another one.

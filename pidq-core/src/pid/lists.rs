@@ -469,16 +469,17 @@ fn line_ends(plant: &Plant<'_>, line: &Line) -> [Vec<NodeId>; 2] {
     [unique(sources), unique(sinks)]
 }
 
-/// All values of a field that a line, its segments and its pipes have: sorted, numbers as numbers.
+/// All values of a field that a line, its segments and its pipes have: sorted, numbers as numbers and before all else.
 fn values_met(plant: &Plant<'_>, line: &Line, names: Names) -> Vec<String> {
     let field = Field::Named(names);
     let nodes = line.node.iter().chain(&line.segments).filter_map(|node| plant.of_node(*node, names));
     let edges = line.edges.iter().filter_map(|edge| plant.of_edge(*edge, names));
     let values = nodes.chain(edges).map(|value| convert::to_text(as_measured(value, &field)));
     let mut values: Vec<String> = values.collect();
-    values.sort_by(|a, b| match (a.parse::<f64>(), b.parse::<f64>()) {
-        (Ok(a), Ok(b)) => a.total_cmp(&b),
-        _ => a.cmp(b),
+    let number = |text: &str| text.parse::<f64>().ok();
+    values.sort_by(|a, b| match (number(a), number(b)) {
+        (Some(a), Some(b)) => a.total_cmp(&b),
+        (is, other) => other.is_some().cmp(&is.is_some()).then_with(|| a.cmp(b)),
     });
     values.dedup();
     values

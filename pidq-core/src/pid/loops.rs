@@ -72,9 +72,9 @@ fn add_valves(plant: &Plant<'_>, found: &mut [Loop], by_tag: &HashMap<String, us
         let tag = plant.tag(node).and_then(Tag::parse);
         if let Some(at) = tag.and_then(|tag| by_tag.get(&tag.loop_id())) {
             found[*at].members.push(node);
-            found[*at].members.sort_unstable();
         }
     }
+    by_tag.values().for_each(|at| found[*at].members.sort_unstable());
 }
 
 /// Adds the instruments that are joined to those of a loop, such as the actuator that fulfils a function.
@@ -102,7 +102,8 @@ pub(crate) fn row<'a>(plant: &Plant<'a>, found: &Loop, pay: Pay<'_>) -> Result<V
     let topology = &plant.topology;
     pay(1 + found.members.len() as u64)?;
     let finals = final_elements(plant, &found.members, pay)?;
-    let is_part = |node: &NodeId| topology.roles[*node as usize] == Role::Instrument && !finals.contains(node);
+    let is_part =
+        |node: &NodeId| topology.roles[*node as usize] == Role::Instrument && finals.binary_search(node).is_err();
     let instruments: Vec<NodeId> = found.members.iter().copied().filter(is_part).collect();
     let (sensors, functions): (Vec<NodeId>, Vec<NodeId>) = instruments.iter().partition(|node| senses(plant, **node));
     let points = sensing_points(plant, &sensors, pay)?;
@@ -169,7 +170,7 @@ fn is_sensor_by_class(plant: &Plant<'_>, node: NodeId) -> bool {
     classes.any(|class| WORDS.iter().any(|word| class.contains(word)))
 }
 
-/// The valves that are members, or that members act on by way of signals and actuators.
+/// The valves that are members, or that members act on by way of signals and actuators. Ascending.
 pub(crate) fn final_elements(plant: &Plant<'_>, members: &[NodeId], pay: Pay<'_>) -> Result<Vec<NodeId>> {
     const FAR: u32 = 3;
     let topology = &plant.topology;

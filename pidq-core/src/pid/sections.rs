@@ -18,11 +18,10 @@ fn rules(dir: Dir, pass: Pass) -> Rules {
     Rules { over: Over::Flow, dir, pass, depth: u32::MAX }
 }
 
-/// A guide that ends branches at some nodes and enters none of some others.
+/// A guide that ends branches at some nodes.
 struct Fence<'f, 'p> {
     pay: Pay<'p>,
     ends: &'f HashSet<NodeId>,
-    avoided: &'f HashSet<NodeId>,
 }
 
 impl Guide for Fence<'_, '_> {
@@ -30,12 +29,34 @@ impl Guide for Fence<'_, '_> {
         (self.pay)(units)
     }
 
-    fn enters(&mut self, node: NodeId) -> Result<bool> {
-        Ok(!self.avoided.contains(&node))
-    }
-
     fn ends_at(&mut self, node: NodeId) -> Result<bool> {
         Ok(self.ends.contains(&node))
+    }
+}
+
+/// A guide that enters no node of some and follows no edge of some.
+struct Detour<'d, 'p> {
+    pay: Pay<'p>,
+    avoided: &'d Avoided,
+}
+
+#[derive(Default)]
+struct Avoided {
+    nodes: HashSet<NodeId>,
+    edges: HashSet<EdgeId>,
+}
+
+impl Guide for Detour<'_, '_> {
+    fn pay(&mut self, units: u64) -> Result<()> {
+        (self.pay)(units)
+    }
+
+    fn follows(&mut self, edge: EdgeId) -> Result<bool> {
+        Ok(!self.avoided.edges.contains(&edge))
+    }
+
+    fn enters(&mut self, node: NodeId) -> Result<bool> {
+        Ok(!self.avoided.nodes.contains(&node))
     }
 }
 
@@ -47,7 +68,7 @@ pub(crate) fn boundary<'a>(plant: &Plant<'a>, inside: &[NodeId], stops: &[NodeId
     let rules = rules(Dir::Both, Pass::Any);
     let starts: Vec<NodeId> =
         inside.iter().copied().chain(walk::starts(topology, &rules, inside).iter().copied()).collect();
-    let mut fence = Fence { pay, ends: &ends, avoided: &HashSet::new() };
+    let mut fence = Fence { pay, ends: &ends };
     let steps = walk::walk(topology, &mut Space::default(), &starts, &rules, &mut fence)?;
     let reached: Vec<NodeId> = steps.iter().filter(|step| step.is_shown()).map(|step| step.node).collect();
     let is_leak = |node: &NodeId| matches!(topology.roles[*node as usize], Role::OffPage | Role::OpenEnd);
@@ -81,17 +102,20 @@ pub(crate) fn cut_points<'a>(plant: &Plant<'a>, pay: Pay<'_>) -> Result<Datum<'a
 pub(crate) fn bypasses<'a>(plant: &Plant<'a>, items: &[NodeId], pay: Pay<'_>) -> Result<Datum<'a>> {
     const KEYS: &[&str] = &["item", "from", "to", "nodes", "edges", "valves"];
     let topology = &plant.topology;
-    let dead: HashSet<NodeId> = ends::dead_ends(plant, pay)?.into_iter().flat_map(|end| end.items).collect();
+    let dead: HashSet<NodeId> = ends::dead_branches(plant, pay)?.into_iter().flat_map(|branch| branch.items).collect();
     let mut rows = Vec::new();
     for item in items {
         let before = topology.table(Over::Flow, Dir::Up).nodes(*item);
         let after = topology.table(Over::Flow, Dir::Down).nodes(*item);
         let pairs = before.iter().flat_map(|from| after.iter().map(move |to| (*from, *to)));
+        // Several pipes to an item are gone around by the same ways.
+        let mut seen: HashSet<Vec<EdgeId>> = HashSet::new();
         for pair in pairs {
             let mut ways = ways_around(topology, *item, pair, &dead, pay)?;
             if ways.is_empty() {
                 ways = ways_around(topology, *item, pair, &HashSet::new(), pay)?;
             }
+            ways.retain(|(_, edges)| seen.insert(edges.clone()));
             rows.extend(ways.into_iter().map(|(nodes, edges)| {
                 let valves = nodes.iter().copied().filter(|node| topology.roles[*node as usize].closes()).collect();
                 let [from, to] = [nodes[0], nodes[nodes.len() - 1]];
@@ -106,8 +130,8 @@ pub(crate) fn bypasses<'a>(plant: &Plant<'a>, items: &[NodeId], pay: Pay<'_>) ->
 /// The nodes and edges of a way.
 type Way = (Vec<NodeId>, Vec<EdgeId>);
 
-/// The ways around an item between where its line branches on both sides: the shortest, and those that share no item with a
-/// shorter one.
+/// The ways around an item between where its line branches on both sides: the shortest, and those that share no item and no
+/// pipe with a shorter one.
 fn ways_around(
     topology: &Topology,
     item: NodeId,
@@ -115,21 +139,19 @@ fn ways_around(
     dead: &HashSet<NodeId>,
     pay: Pay<'_>,
 ) -> Result<Vec<Way>> {
-    let mut avoided: HashSet<NodeId> = [item].into_iter().collect();
-    let from = branching(topology, before, &mut avoided, dead, pay)?;
-    let to = branching(topology, after, &mut avoided, dead, pay)?;
+    let mut avoided = Avoided::default();
+    avoided.nodes.insert(item);
+    let from = branching(topology, before, &mut avoided.nodes, dead, pay)?;
+    let to = branching(topology, after, &mut avoided.nodes, dead, pay)?;
     let mut ways = Vec::new();
     if from == to {
         return Ok(ways);
     }
     while let Some((nodes, edges)) = shortest_around(topology, from, to, &avoided, pay)? {
-        let before = avoided.len();
-        avoided.extend(&nodes[1..nodes.len() - 1]);
+        avoided.nodes.extend(&nodes[1..nodes.len() - 1]);
+        // A pipe without an item would be found again and again.
+        avoided.edges.extend(&edges);
         ways.push((nodes, edges));
-        // A pipe without an item could be found again and again.
-        if avoided.len() == before {
-            break;
-        }
     }
     Ok(ways)
 }
@@ -138,11 +160,11 @@ fn shortest_around(
     topology: &Topology,
     from: NodeId,
     to: NodeId,
-    avoided: &HashSet<NodeId>,
+    avoided: &Avoided,
     pay: Pay<'_>,
 ) -> Result<Option<Way>> {
-    let mut fence = Fence { pay: &mut *pay, ends: &HashSet::new(), avoided };
-    let reach = walk::reach(topology, &[from], &[to], &rules(Dir::Both, Pass::None), &mut fence)?;
+    let mut detour = Detour { pay: &mut *pay, avoided };
+    let reach = walk::reach(topology, &[from], &[to], &rules(Dir::Both, Pass::None), &mut detour)?;
     let route = routes::shortest(&reach, &reach.mark(&[to]), pay)?;
     Ok(route.map(|route| {
         let nodes = route.numbers(&reach).iter().map(|number| reach.nodes[*number as usize]).collect();
@@ -185,7 +207,10 @@ pub(crate) fn recycles<'a>(plant: &Plant<'a>, pay: Pay<'_>) -> Result<Datum<'a>>
     let reach = walk::reach(topology, &starts, &[], &rules(Dir::Down, Pass::Zone), &mut walk::Payer(pay))?;
     let parts = strong_parts(&reach, &mut *pay)?;
     let parts = parts.of();
-    let returns = returning(&reach, parts, pay)?;
+    let mut returns: HashMap<u32, Vec<EdgeId>> = HashMap::new();
+    for (part, edge) in returning(&reach, parts, pay)? {
+        returns.entry(part).or_default().push(edge);
+    }
     let is_circular = circular(topology, &reach, parts, pay)?;
     let mut groups: HashMap<u32, Vec<u32>> = HashMap::new();
     for (number, part) in parts.iter().enumerate().filter(|(number, _)| is_circular[*number]) {
@@ -201,7 +226,7 @@ pub(crate) fn recycles<'a>(plant: &Plant<'a>, pay: Pay<'_>) -> Result<Datum<'a>>
             items.iter().filter(|node| topology.is_equipment(**node)).map(|node| topology.holder(*node)).collect();
         equipment.sort_unstable();
         equipment.dedup();
-        let back = returns.iter().filter(|(part, _)| *part == parts[group[0] as usize]).map(|(_, edge)| *edge);
+        let back = returns.get(&parts[group[0] as usize]).into_iter().flatten().copied();
         let back: Vec<EdgeId> = back.filter(|edge| *edge != NONE).collect();
         vec![Datum::Nodes(equipment), Datum::Nodes(items), Datum::Edges(back)]
     };
@@ -296,7 +321,7 @@ pub(crate) fn equipment_graph<'a>(plant: &Plant<'a>, purse: &mut dyn Purse) -> R
         nodes.iter().copied().filter(|node| topology.roles[*node as usize] != Role::Equipment).collect();
     for from in &nodes {
         let starts = walk::starts(topology, &rules, std::slice::from_ref(from));
-        let mut fence = Fence { pay: &mut |units| purse.pay(units), ends: &ends, avoided: &HashSet::new() };
+        let mut fence = Fence { pay: &mut |units| purse.pay(units), ends: &ends };
         let steps = walk::walk(topology, &mut space, &starts, &rules, &mut fence)?;
         // Half of the equipment may lead to the other half, and each time by a long way.
         for step in steps.iter().filter(|step| step.depth > 0 && (step.stops || ends.contains(&step.node))) {
@@ -438,10 +463,12 @@ fn rated_with(plant: &Plant<'_>, nodes: &[NodeId], edges: &[EdgeId]) -> HashSet<
     sides.chain(groups).collect()
 }
 
-/// The nodes that a field of some edges names, by their id or tag.
+/// The nodes that a field of some edges names, by their id or tag. Each once.
 fn named_by(plant: &Plant<'_>, edges: &[EdgeId], names: Names) -> Vec<NodeId> {
-    let node = |name: Value<'_>| plant.by_id(name).or_else(|| plant.by_tag(name.as_str()?).first().copied());
-    edges.iter().filter_map(|edge| node(plant.of_edge(*edge, names)?)).collect()
+    let mut seen = HashSet::new();
+    let node = |name: Value<'_>| plant.by_id(name).or_else(|| plant.first_by_tag(name.as_str()?));
+    let named = edges.iter().filter_map(|edge| node(plant.of_edge(*edge, names)?));
+    named.filter(|node| seen.insert(*node)).collect()
 }
 
 /// The instruments that are joined to an item by a signal or by their place.
@@ -456,6 +483,7 @@ fn sensed_by(topology: &Topology, item: NodeId) -> Vec<NodeId> {
 /// The lowest of the upper and the highest of the lower design limits of some items, by the name of the field.
 fn design_limits<'a>(plant: &Plant<'a>, items: impl Iterator<Item = NodeId>) -> Datum<'a> {
     let mut limits: Vec<(String, f64)> = Vec::new();
+    let mut places: HashMap<String, usize> = HashMap::new();
     for (name, value) in items.flat_map(|item| numbers_of(plant.node(item))) {
         let snake = snake_case(&name);
         // The head of a pump is no limit.
@@ -465,7 +493,8 @@ fn design_limits<'a>(plant: &Plant<'a>, items: impl Iterator<Item = NodeId>) -> 
             continue;
         }
         let is_lower = snake.contains("lower") || snake.contains("min");
-        match limits.iter_mut().find(|(known, _)| *known == name) {
+        let place = *places.entry(name.clone()).or_insert(limits.len());
+        match limits.get_mut(place) {
             Some((_, limit)) => *limit = if is_lower { limit.max(value) } else { limit.min(value) },
             None => limits.push((name, value)),
         }

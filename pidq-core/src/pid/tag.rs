@@ -93,10 +93,13 @@ impl Tag {
     fn parts(prefix: &str, text: &str) -> Option<Tag> {
         const MOST: usize = 8;
         let (letters, rest) = text.split_at(text.bytes().take_while(u8::is_ascii_alphabetic).count());
+        // Before the number is measured: in `1.1.1.1` each place would have to be asked how long it is.
+        if !(1..=MOST).contains(&letters.len()) {
+            return None;
+        }
         let rest = rest.trim_start_matches(is_separator);
         let (number, suffix) = rest.split_at(number_length(rest));
-        let is_tag = (1..=MOST).contains(&letters.len()) && !number.is_empty();
-        is_tag.then(|| Tag {
+        (!number.is_empty()).then(|| Tag {
             prefix: prefix.into(),
             letters: letters.to_ascii_uppercase(),
             number: number.into(),
@@ -261,5 +264,7 @@ mod tests {
         for text in ["", "101", "FIC", "-", "ÄÖ-1", "20-30"] {
             check(text, "none");
         }
+        // As many areas as there are: to ask at each how far the number behind it goes would take minutes.
+        check(&"1.".repeat(1 << 20), "none");
     }
 }

@@ -41,25 +41,49 @@ struct Stop {
     of_run: bool,
 }
 
+/// What a run says of itself. Read once, however many runs name it.
+struct Run {
+    is_connected: bool,
+    /// By side: what its first connection names; nothing inside where no item has that id.
+    named: [Option<Option<usize>>; 2],
+    /// By side: the item in it that those who come from that side meet first. What flows from a run flows from its last item.
+    tips: [Option<usize>; 2],
+}
+
+impl Run {
+    fn of(plant: &Plant<'_>, run: usize) -> Run {
+        let element = plant.items[run].element;
+        let first = connections(plant, element).first().copied();
+        let items = inline_items(plant, element);
+        Run {
+            is_connected: first.is_some(),
+            named: [Side::From, Side::To].map(|side| Some(plant.lookup(named(plant, first?, side)?))),
+            tips: [items.last(), items.first()].map(Option::<&usize>::copied),
+        }
+    }
+}
+
 /// Runs that name other runs, or a whole system of them.
 struct Joints {
+    runs: HashMap<usize, Run>,
     /// By run and side: the first run that says that it is joined there.
     named_by: HashMap<(usize, Side), usize>,
     /// By system: its runs.
-    runs: HashMap<usize, Vec<usize>>,
+    systems: HashMap<usize, Vec<usize>>,
 }
 
 impl Joints {
     fn new(plant: &Plant<'_>, segments: &[usize]) -> Joints {
-        let mut joints = Joints { named_by: HashMap::new(), runs: HashMap::new() };
+        let runs = segments.iter().map(|segment| (*segment, Run::of(plant, *segment))).collect();
+        let mut joints = Joints { runs, named_by: HashMap::new(), systems: HashMap::new() };
         for segment in segments {
             let system = plant.items[*segment].parent.filter(|owner| is_system(plant, *owner));
             if let Some(system) = system {
-                joints.runs.entry(system).or_default().push(*segment);
+                joints.systems.entry(system).or_default().push(*segment);
             }
         }
         for (segment, side) in segments.iter().flat_map(|segment| [(*segment, Side::From), (*segment, Side::To)]) {
-            let item = first_named(plant, segment, side).and_then(|id| plant.lookup(id));
+            let item = joints.named(segment, side).flatten();
             let run = item.and_then(|item| joints.run_meant(plant, segment, item, side));
             if let Some(run) = run {
                 joints.named_by.entry((run, side.other())).or_insert(segment);
@@ -68,34 +92,53 @@ impl Joints {
         joints
     }
 
+    /// What a run names on a side.
+    fn named(&self, run: usize, side: Side) -> Option<Option<usize>> {
+        self.runs.get(&run)?.named[side as usize]
+    }
+
     /// The run that is named: itself, or of a system the one that is open to who names it.
     fn run_meant(&self, plant: &Plant<'_>, segment: usize, item: usize, side: Side) -> Option<usize> {
         if !is_system(plant, item) {
-            return Some(item).filter(|item| is_run(plant, *item) && *item != segment);
+            return Some(item).filter(|item| self.runs.contains_key(item) && *item != segment);
         }
         let owner = plant.items[segment].parent;
-        let is_open = |run: &usize| match first_named(plant, *run, side.other()) {
-            Some(id) => plant.lookup(id).is_some_and(|named| named == segment || Some(named) == owner),
+        let is_open = |run: &usize| match self.named(*run, side.other()) {
+            Some(named) => named.is_some_and(|named| named == segment || Some(named) == owner),
             None => true,
         };
-        let runs = self.runs.get(&item).filter(|runs| runs.len() <= MAX_RUNS)?;
+        let runs = self.systems.get(&item).filter(|runs| runs.len() <= MAX_RUNS)?;
         let others = || runs.iter().copied().filter(|run| *run != segment);
         only(others()).or_else(|| only(others().filter(is_open)))
     }
 
     /// What a run is joined to on a side: what it names, or the run that names it there.
     fn joined_to(&self, plant: &Plant<'_>, run: usize, side: Side) -> Option<usize> {
-        match first_named(plant, run, side) {
-            Some(id) => plant.lookup(id).map(|item| self.run_meant(plant, run, item, side).unwrap_or(item)),
+        match self.named(run, side) {
+            Some(named) => named.map(|item| self.run_meant(plant, run, item, side).unwrap_or(item)),
             None => self.named_by.get(&(run, side)).copied(),
         }
     }
 
     /// Whether the pipe of a run begins at the end of another, so that there is no end of a pipe in between.
     fn continues(&self, plant: &Plant<'_>, run: usize, segment: usize, side: Side) -> bool {
-        self.joined_to(plant, run, side.other()) == Some(segment)
-            && !connections(plant, plant.items[run].element).is_empty()
-            && at_end_of_run(plant, run, segment, side.other(), self).is_some()
+        self.runs.get(&run).is_some_and(|run| run.is_connected)
+            && self.joined_to(plant, run, side.other()) == Some(segment)
+            && self.at_end_of_run(plant, run, segment, side.other()).is_some()
+    }
+
+    /// A run may be joined to another run instead of to an item: what is meant is the item at the end of that run, or what
+    /// that run is joined to itself. Nothing where it ends open.
+    fn at_end_of_run(&self, plant: &Plant<'_>, segment: usize, item: usize, side: Side) -> Option<usize> {
+        let mut item = item;
+        for _ in 0..MAX_RUNS {
+            let Some(run) = self.runs.get(&item) else { return Some(item) };
+            if item == segment {
+                return None;
+            }
+            item = run.tips[side as usize].or_else(|| self.joined_to(plant, item, side))?;
+        }
+        None
     }
 }
 
@@ -103,18 +146,8 @@ fn only(mut items: impl Iterator<Item = usize>) -> Option<usize> {
     items.next().filter(|_| items.next().is_none())
 }
 
-fn is_run(plant: &Plant<'_>, item: usize) -> bool {
-    plant.items[item].node_type == "piping_network_segment"
-}
-
 fn is_system(plant: &Plant<'_>, item: usize) -> bool {
     plant.items[item].node_type == "piping_network_system"
-}
-
-/// The id that the first connection of a run names on a side.
-fn first_named<'t>(plant: &Plant<'t>, run: usize, side: Side) -> Option<&'t str> {
-    let connection = connections(plant, plant.items[run].element).into_iter().next()?;
-    named(plant, connection, side)
 }
 
 fn add_segment(plant: &mut Plant<'_>, segment: usize, joints: &Joints) {
@@ -289,7 +322,9 @@ fn tips(lines: &[Vec<Point>], known: &[Point]) -> Vec<Point> {
     let mut tips: Vec<Point> =
         lines.iter().flat_map(|line| line.first().into_iter().chain(line.last()).cloned()).collect();
     let gap = |point: &Point| known.iter().map(|other| gap(point, other)).fold(f64::INFINITY, f64::min);
-    tips.sort_by_cached_key(|tip| Reverse(gap(tip).to_bits()));
+    if tips.len().saturating_mul(known.len()) <= MAX_PAIRS {
+        tips.sort_by_cached_key(|tip| Reverse(gap(tip).to_bits()));
+    }
     tips
 }
 
@@ -318,10 +353,10 @@ fn end(
             _ => return Some(dangling(plant, segment, id, port)),
         },
     };
-    let last = item.and_then(|item| at_end_of_run(plant, segment, item, side, joints));
+    let last = item.and_then(|item| joints.at_end_of_run(plant, segment, item, side));
     match (item, last) {
         (Some(item), Some(last)) => Some(Stop { port, of_run: last != item, ..stop(plant, last) }),
-        (Some(run), None) if is_run(plant, run) && joints.continues(plant, run, segment, side) => None,
+        (Some(run), None) if joints.continues(plant, run, segment, side) => None,
         _ => Some(open_end(plant, segment, word, tips)),
     }
 }
@@ -341,27 +376,6 @@ fn named<'e>(plant: &Plant<'_>, connection: &'e Element, side: Side) -> Option<&
 /// Runs that join runs are followed so far, and so many of a system are looked at: longer chains, and circles, are no
 /// drawing.
 const MAX_RUNS: usize = 64;
-
-/// A run may be joined to another run instead of to an item: what is meant is the item at the end of that run, or what that
-/// run is joined to itself. Nothing where it ends open.
-fn at_end_of_run(plant: &Plant<'_>, segment: usize, item: usize, side: Side, joints: &Joints) -> Option<usize> {
-    let mut item = item;
-    for _ in 0..MAX_RUNS {
-        let is_run = is_run(plant, item);
-        if !is_run || item == segment {
-            return (!is_run).then_some(item);
-        }
-        // What flows from a run flows from its last item.
-        let element = plant.items[item].element;
-        let items = inline_items(plant, element);
-        let last = if side == Side::From { items.last() } else { items.first() };
-        item = match last {
-            Some(last) => *last,
-            None => joints.joined_to(plant, item, side)?,
-        };
-    }
-    None
-}
 
 fn open_end(plant: &mut Plant<'_>, segment: usize, word: &str, tips: &[Point]) -> Stop {
     let at = tips.first().cloned();

@@ -93,17 +93,21 @@ fn sheet_shifts(cast: &Cast<'_, '_>, at: &[Option<Point>]) -> Vec<Point> {
     }
     let mut sheets = Sheets::default();
     let of_node: Vec<usize> = cast.model.nodes.iter().zip(at).map(|(node, at)| sheets.note(node, *at)).collect();
+    let bounds = || sheets.bounds.iter().map(|bounds| bounds.unwrap_or_default());
+    let widest = bounds().map(|[low_x, _, high_x]| high_x - low_x).fold(0.0, f64::max);
+    // Sheets with one place each have no width, and stand apart all the same.
+    let gap = if widest > 0.0 { widest * GAP } else { 1.0 };
     let mut left = 0.0;
-    let shifts = sheets.bounds.into_iter().map(|bounds| bounds.unwrap_or_default()).map(|[low_x, low_y, high_x]| {
+    let shifts = bounds().map(|[low_x, low_y, high_x]| {
         let shift = (left - low_x, -low_y);
-        left += (high_x - low_x) * (1.0 + GAP);
+        left += high_x - low_x + gap;
         shift
     });
     let shifts: Vec<Point> = shifts.collect();
     of_node.into_iter().map(|sheet| shifts[sheet]).collect()
 }
 
-/// Sheets that were joined, by what ids begin with, and how far each reaches: left, top, right.
+/// Sheets that were joined, by what ids begin with, and how far each reaches: the lowest x and y, and the highest x.
 #[derive(Default)]
 struct Sheets<'n> {
     places: HashMap<&'n str, usize>,
@@ -196,6 +200,17 @@ struct Frame {
     shifts: Vec<Point>,
 }
 
+/// Whether y grows upwards: as the drawing says, or the first of the sheets that were joined which says it.
+fn counts_upwards(cast: &Cast<'_, '_>) -> bool {
+    let sheets = cast.model.metadata.and_then(|fields| fields.get("sheets")).and_then(Value::as_array);
+    let sheets = sheets.into_iter().flat_map(|sheets| sheets.iter()).filter_map(Value::as_object);
+    cast.model.metadata.into_iter().chain(sheets).find_map(y_axis) == Some("up")
+}
+
+fn y_axis(metadata: Object<'_>) -> Option<&str> {
+    metadata.get("coordinate_system")?.as_object()?.get("y_axis")?.as_str()
+}
+
 fn moved(point: Point, by: Point) -> Point {
     (point.0 + by.0, point.1 + by.1)
 }
@@ -210,9 +225,7 @@ impl Frame {
         let extent = if extent > 1e-6 { extent } else { 1.0 };
         let wanted = SPACING / spacing(cast, at).unwrap_or(extent / 10.0);
         let scale = wanted.clamp(SMALLEST / extent, LARGEST / extent);
-        let coordinates =
-            cast.model.metadata.and_then(|fields| fields.get("coordinate_system")).and_then(Value::as_object);
-        let flip = coordinates.and_then(|fields| fields.get("y_axis")).and_then(Value::as_str) == Some("up");
+        let flip = counts_upwards(cast);
         let origin = if flip { (min.0, max.1) } else { min };
         Frame { scale, origin, flip, symbols: (scale / wanted).clamp(0.35, 1.0), shifts }
     }

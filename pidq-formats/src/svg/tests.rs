@@ -180,6 +180,24 @@ fn sheets_that_were_joined_stand_side_by_side() {
 }
 
 #[test]
+fn sheets_with_one_place_each_stand_apart() {
+    let node = |id: &str| format!(r#"{{"id": "{id}", "class": "gate_valve", "orig_x": 7, "orig_y": 5}}"#);
+    let nodes = [node("A#1"), node("B#1"), node("C#1")].join(",");
+    let svg = draw(&format!(r#"{{"nodes": [{nodes}], "edges": [], "metadata": {{"joined": {{}}}}}}"#));
+    assert!(at(&svg, "A#1").0 < at(&svg, "B#1").0 && at(&svg, "B#1").0 < at(&svg, "C#1").0, "{svg}");
+}
+
+#[test]
+fn sheets_that_were_joined_stand_upright() {
+    let node = |id: &str, y: i32| format!(r#"{{"id": "{id}", "class": "gate_valve", "orig_x": 0, "orig_y": {y}}}"#);
+    let nodes = [node("A#1", 0), node("A#2", 50), node("B#1", 0), node("B#2", 90)].join(",");
+    let sheets = r#"[null, {}, {"coordinate_system": {"y_axis": "up"}}]"#;
+    let svg =
+        draw(&format!(r#"{{"nodes": [{nodes}], "edges": [], "metadata": {{"joined": {{}}, "sheets": {sheets}}}}}"#));
+    assert!(at(&svg, "A#1").1 > at(&svg, "A#2").1 && at(&svg, "B#1").1 > at(&svg, "B#2").1, "{svg}");
+}
+
+#[test]
 fn a_line_is_called_by_its_number() {
     let json = r#"{"nodes": [{"id": "n7", "node_type": "line", "tag": "50-W-1"}, {"id": "a", "class": "tank"}, {"id": "b", "class": "tank"}],
         "edges": [{"from": "a", "to": "b", "line_id": "n7"}]}"#;

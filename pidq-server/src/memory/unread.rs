@@ -55,8 +55,7 @@ impl Memory {
         }
         // What a result grew by while it was written is not what it needs.
         result.shrink_to_fit();
-        let held = self.hold(who, result.len())?;
-        Some(Bytes::from_owner(Kept { result, _held: held }))
+        Some(self.hold(who, result.len())?.keep(result))
     }
 
     /// Memory for so many bytes of a result, counted until it is dropped. None: there is no room for it now.
@@ -143,6 +142,11 @@ impl Unread {
 }
 
 impl Held {
+    /// What it was held for, counted until the last of it was sent.
+    pub(crate) fn keep(self, result: Vec<u8>) -> Bytes {
+        Bytes::from_owner(Kept { result, _held: self })
+    }
+
     /// So many bytes from now on: what was held until now was a guess.
     pub(crate) fn resize(&mut self, bytes: usize) {
         let before = std::mem::replace(&mut self.bytes, counted(bytes));

@@ -116,6 +116,7 @@ mod tests {
         assert!(lanes.push(Acquaintance::Stranger, 1).is_ok());
         assert!(lanes.push(Acquaintance::Stranger, 2).is_err());
     }
+
     #[test]
     fn who_hears_that_a_job_is_done_finds_an_idle_thread() {
         let lanes = Lanes::new(1, 0);
@@ -124,9 +125,9 @@ mod tests {
         assert!(come(1));
         lanes.serve(|job| {
             let (come, came, lanes) = (&come, &came, &lanes);
-            move || match job {
-                4 => lanes.close(),
-                _ => came.set(came.get() + i32::from(come(job + 1))),
+            move || match job < 4 && come(job + 1) {
+                true => came.set(came.get() + 1),
+                false => lanes.close(),
             }
         });
         assert_eq!(came.get(), 3);
