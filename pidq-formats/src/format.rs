@@ -5,7 +5,7 @@ use pidq_core::Value;
 use crate::error::{Code, Error, Result};
 use crate::import::Imported;
 use crate::text::decode_plain;
-use crate::{dot, graphml, lines, mermaid, proteus, svg, tables};
+use crate::{dot, graphml, lines, mermaid, model, proteus, svg, tables};
 
 /// A format of files.
 #[derive(Debug)]
@@ -188,6 +188,19 @@ impl Format {
         Ok(writer.files.iter().zip(files).map(|(name, bytes)| Part { name, bytes }).collect())
     }
 
+    /// As [`Format::export`], for so many nodes, edges and rows at most: for whoever writes what strangers ask for.
+    ///
+    /// # Errors
+    /// Those of [`Format::export`], and `PQ6007` for more.
+    pub fn export_within(&self, value: Value<'_>, items: usize) -> Result<Vec<Part>> {
+        let found = model::items(value);
+        if found > items {
+            let message = format!("the result has {found} nodes, edges and rows: more than {items} are not written");
+            return Err(Error::new(Code::TooLarge, message));
+        }
+        self.export(value)
+    }
+
     fn cannot(&self, what: &str) -> Error {
         Error::new(Code::UnknownFormat, format!("`{}` cannot be {what}", self.name))
     }
@@ -217,6 +230,8 @@ fn head(bytes: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use pidq_core::Graph;
+
     use super::*;
 
     #[test]
@@ -249,5 +264,17 @@ mod tests {
         assert_eq!(sniffed(&utf_16), Some("proteus"));
         assert_eq!(sniffed(b"id,tag"), None);
         assert_eq!(sniffed(b"\xFF\xD8\xFF"), None);
+    }
+
+    #[test]
+    fn more_than_is_wanted_is_not_written() {
+        let graph = Graph::from_json(r#"{"nodes": [{"id": 1}, {"id": 2}], "edges": [{"source": 1, "target": 2}]}"#);
+        let rows = Graph::from_json(r#"[{"a": 1}, {"a": 2}, {"a": 3}]"#);
+        for (name, document) in [("graphml", &graph), ("csv", &rows)] {
+            let format = Format::find(name).expect(name);
+            let document = document.as_ref().expect("a document").root();
+            assert!(format.export_within(document, 3).is_ok(), "{name}");
+            assert_eq!(format.export_within(document, 2).expect_err(name).code(), Code::TooLarge);
+        }
     }
 }

@@ -116,6 +116,12 @@ impl Model<'_> {
     }
 }
 
+/// How many nodes and edges a graph has, or rows a list.
+pub fn items(value: Value<'_>) -> usize {
+    let parts = parts(value, &TopologyConfig::of(value));
+    parts.map_or(0, |(nodes, edges, _)| nodes.len() + edges.map_or(0, Array::len))
+}
+
 type Parts<'a> = (Array<'a>, Option<Array<'a>>, Option<Object<'a>>);
 
 fn parts<'a>(value: Value<'a>, words: &TopologyConfig) -> Option<Parts<'a>> {

@@ -6,6 +6,9 @@ use pidq_http::header::ACCEPT;
 use pidq_http::{Problem, Request, StatusCode};
 use serde_json::{Value as Json, json};
 
+/// Nodes, edges and rows of a file for another program. It is made at once, and takes some hundred bytes for each.
+const MAX_ITEMS: usize = 500_000;
+
 /// A form of an answer.
 #[derive(Clone, Copy)]
 pub(crate) enum Media {
@@ -142,7 +145,7 @@ fn kind(value: Value<'_>) -> &'static str {
 }
 
 fn file(format: &Format, value: Value<'_>) -> Result<Vec<u8>, Failure> {
-    let parts = format.export(value).map_err(Failure::File)?;
+    let parts = format.export_within(value, MAX_ITEMS).map_err(Failure::File)?;
     Ok(parts.into_iter().next().map(|part| part.bytes).unwrap_or_default())
 }
 
