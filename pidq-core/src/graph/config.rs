@@ -488,7 +488,7 @@ fn unknown_keys(object: Object<'_>) -> Vec<String> {
         matches!(key, "endpoints" | "roles") || NAMES.iter().any(is_list)
     };
     let unknown = object.iter().filter(|(key, _)| !is_known(key));
-    unknown.map(|(key, _)| format!("an unknown entry `{key}`")).collect()
+    unknown.take(MAX_WORDS).map(|(key, _)| format!("an unknown entry `{key}`")).collect()
 }
 
 /// `PlateHeatExchanger`, `plate heat-exchanger` → `plate_heat_exchanger`. Dots and the like stay.

@@ -165,6 +165,8 @@ fn a_drawing_has_few_words_of_its_own() {
         assert_eq!(problems(much), problem);
     }
     assert!(TopologyConfig::from_json(&rules(101, "absperrer").to_string()).is_err());
+    let strange: serde_json::Map<String, Value> = (0..300).map(|n| (format!("k{n}"), json!(n))).collect();
+    assert_eq!(problems(strange.into()).matches("an unknown entry").count(), 100);
 }
 
 #[test]
