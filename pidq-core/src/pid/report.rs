@@ -18,7 +18,7 @@ use crate::value::{Value, convert, write};
 ///
 /// # Errors
 /// `PQ3006` where one of the documents has no graph, `PQ1012` for an identity that does not exist, `PQ4xxx` for a limit:
-/// fuel, output and cancel count here.
+/// fuel, memory, output and cancel count here.
 ///
 /// ```
 /// use pidq_core::{DiffOptions, Graph, Limits, diff};
@@ -43,7 +43,7 @@ pub fn diff(old: &Graph, new: &Graph, options: &DiffOptions, limits: Limits<'_>)
 /// `metadata.joined` lists pairs, and connectors without a partner or with several.
 ///
 /// # Errors
-/// `PQ3006` where one of the documents has no graph, `PQ4xxx` for a limit: fuel, output and cancel count here.
+/// `PQ3006` where one of the documents has no graph, `PQ4xxx` for a limit: fuel, memory, output and cancel count here.
 pub fn join_sheets(sheets: &[&Graph], by: JoinBy, limits: Limits<'_>) -> Result<String> {
     let plants = sheets.iter().map(|sheet| plant(sheet, &limits)).collect::<Result<Vec<Plant<'_>>>>()?;
     let Some(first) = plants.first() else { return Err(Error::new(Code::NoGraph, "there are no sheets to join")) };
