@@ -21,7 +21,7 @@ use crate::served::{self, Served};
 use crate::server::{Budget, OPEN_TENANT, Server, authenticate, ready};
 use crate::store::{self, Error, Event, Share, Store};
 
-/// Bytes of graphs that are kept as they are sent.
+/// Bytes of graphs that are kept as they are sent, at most as many as of graphs that were read.
 const COPIES: usize = 64 << 20;
 /// Queries that are kept compiled, and the memory for them.
 const QUERIES: (usize, usize) = (1000, 64 << 20);
@@ -77,11 +77,12 @@ pub async fn open(settings: &Settings) -> Result<App<Server>, OpenError> {
     // Answers that are kept and queries that run share what there is; at most half of it is for answers.
     let results = bytes(settings.size("PIDQ_RESULT_CACHE")?).min(pool / 2);
     let memory = Arc::new(Memory::new(pool - results));
+    let graphs_read = bytes(settings.size("PIDQ_GRAPH_CACHE")?);
     let server = Server {
         store,
         identities: accounts,
-        graphs: Arc::new(Graphs::new(bytes(settings.size("PIDQ_GRAPH_CACHE")?))),
-        copies: Copies::new(COPIES, memory.clone()),
+        graphs: Arc::new(Graphs::new(graphs_read)),
+        copies: Copies::new(COPIES.min(graphs_read), memory.clone()),
         queries: Arc::new(Queries::new(QUERIES.0, QUERIES.1)),
         work: Work::new(threads(settings)?, settings.parsed("PIDQ_QUERY_QUEUE")?),
         memory,

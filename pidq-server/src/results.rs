@@ -12,13 +12,11 @@ use bytes::Bytes;
 use pidq_http::header::HeaderValue;
 
 use crate::graphs::GraphKey;
-use crate::graphs::cache::{Cache, Held};
+use crate::graphs::cache::{Cache, ENTRY, Held};
 use crate::store::{Meta, Tenant};
 
 /// Answers that are kept. Most are small.
 const ANSWERS: usize = 10_000;
-/// Bytes of an answer beside its body and its question.
-const OVERHEAD: usize = 512;
 /// Questions that are remembered.
 const QUESTIONS: usize = 1 << 14;
 
@@ -119,7 +117,7 @@ impl Results {
 
     /// Keeps an answer, and gives back its bytes.
     pub(crate) fn put(&self, key: &ResultKey, body: Bytes, headers: Headers) -> Bytes {
-        let bytes = body.len() + key.body.len() + OVERHEAD;
+        let bytes = body.len() + key.body.len();
         self.alive.fetch_add(body.len(), Relaxed);
         let body = Bytes::from_owner(Alive { body, all: self.alive.clone() });
         self.kept.put(&key.alone(), &Arc::new(Ready { body: body.clone(), headers }), bytes);
@@ -131,7 +129,7 @@ impl Results {
     pub(crate) fn have_room_for(&self, len: usize) -> bool {
         let kept = self.kept.held().bytes;
         let read = self.alive.load(Relaxed).saturating_sub(kept);
-        len + OVERHEAD <= self.most && read + len <= self.bytes
+        len + ENTRY <= self.most && read + len <= self.bytes
     }
 
     /// What is remembered of a question.
@@ -203,18 +201,18 @@ mod tests {
 
     #[test]
     fn what_is_kept_has_a_bound() {
-        let results = Results::new(8 * OVERHEAD);
+        let results = Results::new(8 * ENTRY);
         for version in 0..100 {
             put(&results, &key("acme", version, "q"), "a");
         }
-        assert!(results.held().bytes <= 4 * OVERHEAD && results.held().count > 0);
-        assert!(results.have_room_for(2 * OVERHEAD) && !results.have_room_for(2 * OVERHEAD + 1));
+        assert!(results.held().bytes <= 4 * ENTRY && results.held().count > 0);
+        assert!(results.have_room_for(2 * ENTRY) && !results.have_room_for(2 * ENTRY + 1));
     }
 
     #[test]
     fn what_is_still_read_counts_after_it_went() {
         const TEXT: &str = "0123456789";
-        let results = Results::new(16 * OVERHEAD);
+        let results = Results::new(16 * ENTRY);
         let read: Vec<Bytes> = (0..900).map(|version| put(&results, &key("acme", version, "q"), TEXT)).collect();
         assert!(!results.have_room_for(1));
         drop(read);

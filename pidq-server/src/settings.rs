@@ -11,7 +11,7 @@ pub const SETTINGS: &[Setting] = settings![
     "PIDQ_STORE_SHARE", "config.graphs.share", Kind::Size, None, false, "What the graphs of a tenant may take on disk.";
     "PIDQ_REQUIRE_IF_MATCH", "config.graphs.requireIfMatch", Kind::Switch, Some("off"), false, "Whether a write has to name the version that it replaces.";
     "PIDQ_GRAPH_SIZE", "config.graphs.size", Kind::Size, Some("64MiB"), false, "The largest graph, as JSON.";
-    "PIDQ_GRAPH_CACHE", "config.graphs.cache", Kind::Size, Some("1GiB"), false, "Memory for graphs that were read.";
+    "PIDQ_GRAPH_CACHE", "config.graphs.cache", Kind::Size, Some("1GiB"), false, "Memory for graphs that were read; as much again, but 64 MiB at most, is for what was sent of them.";
     "PIDQ_AUTH", "config.auth.mode", Kind::OneOf(&["tokens", "off"]), Some("tokens"), false, "`off` lets everybody in, on loopback only.";
     "PIDQ_DATABASE_URL", "config.database.url", Kind::Text, None, true, "Accounts and tokens: `sqlite:FILE` or `postgres://…`; else `pidq.db` in the data directory.";
     "PIDQ_ADMIN_LOGIN", "config.auth.adminLogin", Kind::Text, Some("admin"), false, "The login of the first account.";

@@ -6,6 +6,9 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
 
 use crate::store::held;
 
+/// Bytes that a value takes beside its own: the key, twice, and its places.
+pub(crate) const ENTRY: usize = 512;
+
 /// Values by key. One that was not asked for in a long time goes first.
 #[derive(Debug)]
 pub(crate) struct Cache<K, V, E> {
@@ -113,6 +116,7 @@ impl<K: Clone + Eq + Hash, V, E: Clone> Cache<K, V, E> {
 
     /// Keeps a value that was made elsewhere, unless one is there.
     pub fn put(&self, key: &K, value: &Arc<V>, bytes: usize) {
+        let bytes = bytes + ENTRY;
         let mut shelf = held(&self.shelf);
         // What would push out everything else is not kept.
         if bytes > self.bytes || self.count == 0 {

@@ -56,7 +56,7 @@ pub fn pack(bytes: &[u8]) -> Result<Vec<u8>> {
     let failure = |error: io::Error| Error::StorageFailure(format!("packing failed: {error}"));
     let mut compressor = zstd::bulk::Compressor::new(LEVEL).map_err(failure)?;
     compressor.include_checksum(true).map_err(failure)?;
-    compressor.compress(bytes).map_err(failure)
+    compressor.compress(bytes).map(exact).map_err(failure)
 }
 
 /// One member of gzip.
@@ -67,7 +67,7 @@ pub fn pack_gzip(bytes: &[u8]) -> Result<Vec<u8>> {
     let failure = |error: io::Error| Error::StorageFailure(format!("packing failed: {error}"));
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
     encoder.write_all(bytes).map_err(failure)?;
-    encoder.finish().map_err(failure)
+    encoder.finish().map(exact).map_err(failure)
 }
 
 /// The bytes that were packed.
@@ -112,10 +112,16 @@ fn read(reader: impl Read, packed: usize, growth: Growth) -> Result<Bytes> {
     let mut bytes = Vec::new();
     reader.take(limit as u64 + 1).read_to_end(&mut bytes).map_err(malformed)?;
     match bytes.len() <= limit {
-        true => Ok(bytes.into()),
+        true => Ok(exact(bytes).into()),
         false if limit == growth.bytes => Err(too_large("bytes", limit)),
         false => Err(too_large("times the packed bytes", growth.ratio)),
     }
+}
+
+/// Bytes that stay take no more than they need.
+fn exact(mut bytes: Vec<u8>) -> Vec<u8> {
+    bytes.shrink_to_fit();
+    bytes
 }
 
 fn too_large(what: &'static str, limit: usize) -> Error {
@@ -149,6 +155,14 @@ mod tests {
         let gzipped = pack_gzip(&text).expect("memory").into();
         assert_eq!(unpack(&gzipped, Packing::Gzip, Growth::FOREIGN), Ok(text.clone()));
         assert_eq!(unpack(&text, Packing::None, Growth::FOREIGN), Ok(text));
+    }
+
+    #[test]
+    fn what_is_kept_takes_no_more_than_its_length() {
+        let text = "a valve ".repeat(10_000).into_bytes();
+        for packed in [pack(&text).expect("memory"), pack_gzip(&text).expect("memory")] {
+            assert_eq!(packed.capacity(), packed.len());
+        }
     }
 
     #[test]
