@@ -6,6 +6,7 @@
 use std::sync::{Arc, OnceLock};
 
 use hashbrown::HashMap;
+use hashbrown::hash_map::Entry;
 
 use super::adjacency::{Adjacency, EdgeId, NONE, NodeId};
 use super::config::{Names, Role, TopologyConfig};
@@ -599,9 +600,11 @@ fn meaning<'a, T: Copy>(
     limits: &Limits<'_>,
     find: impl FnOnce() -> T,
 ) -> Result<T> {
-    if let Some(meaning) = known.get(word) {
-        return Ok(*meaning);
+    match known.entry(word) {
+        Entry::Occupied(known) => Ok(*known.get()),
+        Entry::Vacant(place) => {
+            limits.check()?;
+            Ok(*place.insert(find()))
+        }
     }
-    limits.check()?;
-    Ok(*known.entry(word).or_insert_with(find))
 }

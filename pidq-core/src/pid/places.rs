@@ -48,10 +48,13 @@ pub(crate) fn within<'a>(plant: &Plant<'a>, outer: &[f64], pay: Pay<'_>) -> Resu
     all(plant, pay, |node| area(node).is_some_and(lies))
 }
 
-/// The sheet of a node, by what its id begins with; nothing in a drawing of one sheet. Sheets that were joined keep their
-/// positions, each from its own corner.
+/// Whether it is several sheets. They keep their positions, each from its own corner.
+fn is_joined(plant: &Plant<'_>) -> bool {
+    plant.metadata.as_object().is_some_and(|metadata| metadata.get("joined").is_some())
+}
+
+/// The sheet of a node of joined ones, by what its id begins with.
 fn sheet<'a>(plant: &Plant<'a>, node: NodeId) -> Option<&'a str> {
-    plant.metadata.as_object()?.get("joined")?;
     Some(plant.id(node).as_str()?.split_once('#')?.0)
 }
 
@@ -59,12 +62,14 @@ fn sheet<'a>(plant: &Plant<'a>, node: NodeId) -> Option<&'a str> {
 pub(crate) fn near<'a>(plant: &Plant<'a>, items: &[NodeId], distance: f64, pay: Pay<'_>) -> Result<Datum<'a>> {
     let count = plant.topology.node_count() as u32;
     pay(u64::from(count) * (1 + items.len() as u64))?;
-    let centre = |item: &NodeId| Some((sheet(plant, *item), middle(plant.node(*item))?));
+    let is_joined = is_joined(plant);
+    let sheet = |node| if is_joined { sheet(plant, node) } else { None };
+    let centre = |item: &NodeId| Some((sheet(*item), middle(plant.node(*item))?));
     let centres: Vec<(Option<&str>, [f64; 2])> = items.iter().filter_map(centre).collect();
     let mut found: Vec<(f64, NodeId)> = Vec::new();
     for node in (0..count).filter(|node| !items.contains(node)) {
         let Some([x, y]) = middle(plant.node(node)) else { continue };
-        let sheet = sheet(plant, node);
+        let sheet = sheet(node);
         let here = centres.iter().filter(|(other, _)| *other == sheet);
         let nearest = here.map(|(_, [a, b])| (a - x).hypot(b - y)).fold(f64::INFINITY, f64::min);
         if nearest.is_finite() && nearest <= distance {
