@@ -9,6 +9,7 @@ mod number;
 mod object;
 mod pid;
 mod regex;
+mod seen;
 mod string;
 
 use crate::eval::function::Function;

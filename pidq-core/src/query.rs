@@ -137,7 +137,8 @@ impl Dialect {
         let params = read_params(params)?;
         let find = |name: &str| self.find(name);
         let all = || self.functions().map(|function| function.name).collect();
-        let names = Names { find: &find, all: &all, params: &params };
+        let is_extended = self.profile == Profile::Pidq;
+        let names = Names { find: &find, all: &all, params: &params, is_extended };
         let compiled = compile(&origin.expr, &names).map_err(|error| origin.place(error))?;
         let findings = check::check(&compiled.plan);
         Ok(Query { compiled, findings, origin, params, operators: self.operators.clone(), shortcuts: true })

@@ -68,6 +68,7 @@ const HABITS: &[Habit] = &[
     Habit { names: &["to_entries"], function: "entries", what: "the list of keys and values" },
     Habit { names: &["from_entries"], function: "fromEntries", what: "the object of a list of keys and values" },
     Habit { names: &["avg", "mean"], function: "average", what: "the mean of numbers" },
+    Habit { names: &["add"], function: "sum", what: "the sum of a list" },
     Habit { names: &["head", "take"], function: "limit", what: "taking the first items" },
     Habit { names: &["drop", "offset"], function: "skip", what: "leaving out the first items" },
     Habit { names: &["test"], function: "regex", what: "testing a pattern" },

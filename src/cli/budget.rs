@@ -11,7 +11,7 @@ use pidq::{Cancel, Limits};
 /// The option `--limits`.
 #[derive(Args)]
 pub struct LimitOptions {
-    /// What a run may cost, such as `fuel=5M,memory=1G,output=10M,time=2s`
+    /// What a run may cost, such as `fuel=5M,memory=1G,output=10M,time=2s`; else 2 billion steps, 2 GiB, any output, any time
     #[arg(long, value_name = "NAME=AMOUNT,...", default_value = "")]
     limits: Budget,
 }

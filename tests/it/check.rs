@@ -80,8 +80,6 @@ fn comparisons_that_may_hold() {
         "and(.a) == \"text\"",
         "if(.a, 1, \"b\") == \"b\"",
         "if(.a, 1) == null",
-        "eq(1)",
-        "eq()",
         "min() == \"a\"",
         "match(.a, \"b\") == null",
         "first() == 1",
@@ -195,9 +193,18 @@ fn filters_that_do_not_filter() {
 }
 
 #[test]
+fn arguments_that_are_missing() {
+    for query in ["eq(1)", "filter()", "if(1)", "split()", "exists()", "add()", "map(limit())"] {
+        check(query, &["PQW11"]);
+    }
+    for query in ["sort()", "join()", "round(1)", "and()", "pick()", "substring(.a, 1)", "get()", "[1] | size()"] {
+        check(query, &[]);
+    }
+}
+
+#[test]
 fn filters_that_may_filter() {
-    for query in ["filter(.a)", "filter(not(.a))", "filter(.a and .b)", "filter()", "filter(size())", "filter(first())"]
-    {
+    for query in ["filter(.a)", "filter(not(.a))", "filter(.a and .b)", "filter(size())", "filter(first())"] {
         check(query, &[]);
     }
     for query in [".nodes | filter(.tag)", ".nodes | filter(.notes)", ".nodes | filter(exists(.absent))"] {

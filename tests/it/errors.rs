@@ -38,6 +38,8 @@ const QUERIES: &[&str] = &[
     "contains(.a, \"x\", \"i\")",
     ".a | .b c",
     ".nodes | length",
+    ".kw | add",
+    "limit([1])",
     ".nodes.map(.tag)",
     "filter(.kw => 1)",
     ".tag like \"P%\"",
@@ -83,6 +85,8 @@ const WARNINGS: &[&str] = &[
     ".pid_graph.nodes | filter(.kw > 1, .tag == \"V-1\")",
     ".pid_graph.nodes | map(.tag, .kw)",
     ".pid_graph.nodes | max(.kw)",
+    "[1, 2] | add()",
+    ".pid_graph.nodes | map(if(.kw > 1))",
 ];
 
 const DRAWING: &str =

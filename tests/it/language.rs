@@ -50,6 +50,11 @@ fn parameters_are_values_and_never_text_of_the_query() {
     check_with("sort(get(), $order)", r#"{"order": "desc"}"#, "[1,2,3]", "[3,2,1]");
     check_with("regex(., $p)", r#"{"p": "^a"}"#, r#""abc""#, "true");
     check_with("$p.a.0", r#"{"p": {"a": [7.0]}}"#, "null", "7.0");
+    check_with("limit($p.n.1)", r#"{"p": {"n": [9, 2]}}"#, "[1,2,3]", "[1,2]");
+    check_with("regex(., $p.text, $p.flags)", r#"{"p": {"text": "^A", "flags": "i"}}"#, r#""abc""#, "true");
+    check_with("get($k)", r#"{"k": "a b"}"#, r#"{"a b": 1}"#, "1");
+    check_with("get($k.of, \"b\")", r#"{"k": {"of": 1}}"#, r#"[0, {"b": 2}]"#, "2");
+    check_with("[exists(get($k)), pick(get($k))]", r#"{"k": "a"}"#, r#"{"a": 1, "b": 2}"#, r#"[true,{"a":1}]"#);
 }
 
 #[test]
@@ -102,6 +107,46 @@ fn null_is_no_flag_of_match_all_and_a_text_elsewhere() {
     for query in [r#"match("a", "a", null)"#, r#"regex("a", "a", null)"#, r#"matchAll("a", "a", "null")"#] {
         assert_eq!(code(query, &Dialect::standard()), Some("PQ1008"), "{query}");
     }
+    // It has the flag `g` of its own.
+    assert_eq!(code(r#"matchAll("a", "a", "g")"#, &Dialect::standard()), Some("PQ1008"));
+}
+
+#[test]
+fn constants_may_be_parameters_and_nothing_that_a_run_computes() {
+    let code = |query: &str| {
+        let error = Dialect::standard().parse_with(query, r#"{"list": [1], "object": {"a": {}}}"#).err();
+        error.map(|error| error.code().as_str())
+    };
+    for query in ["limit($list)", "limit($object.a)", "get($list)", "get(\"a\", $object)", "regex(., $list)"] {
+        assert_eq!(code(query), Some("PQ1004"), "{query}");
+    }
+    for query in ["let({n: 1}, limit($n))", "let({k: \"a\"}, get($k))", "limit($root)", "get($root.a)"] {
+        assert_eq!(code(query), Some("PQ1006"), "{query}");
+    }
+    assert_eq!(code("get($lits)"), Some("PQ1005"));
+    assert_eq!(code("get($list.0)"), None);
+}
+
+#[test]
+fn a_key_of_the_reference_is_a_text_whatever_it_looks_like() {
+    let graph = Graph::from_json(r#"{"$,k": 7}"#).expect("the input is JSON");
+    let query = Dialect::json_query().compile_json(r#"["get", ["$", "k"]]"#).expect("it compiles");
+    assert_eq!(query.to_json(&graph, Limits::default()).expect("it runs"), "7");
+}
+
+#[test]
+fn parameters_leave_the_names_of_the_language_alone() {
+    for params in [r#"{"root": 1}"#, r#"{"_a": 1}"#] {
+        let error = Dialect::standard().parse_with("1", params).err().map(|error| error.code().as_str());
+        assert_eq!(error, Some("PQ1005"), "{params}");
+    }
+}
+
+#[test]
+fn items_are_the_same_whatever_the_order_of_their_fields() {
+    let items =
+        r#"[[1,2],{"1":2,"0":1},{"a":{"b":[{"c":1}]}},{"a":{"b":[{"c":2}]}},{"a":{"b":[{"c":1}]}},[],{},[[]],-0.0,0]"#;
+    check("uniq()", items, r#"[[1,2],{"a":{"b":[{"c":1}]}},{"a":{"b":[{"c":2}]}},[],[[]],-0.0]"#);
 }
 
 /// The code of a query that does not compile; nothing if it does.

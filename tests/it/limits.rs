@@ -44,6 +44,18 @@ fn bombs_end_within_their_budget() {
 }
 
 #[test]
+fn items_that_differ_late_or_deep_are_told_apart_at_once() {
+    let limits = Limits { fuel: 1_000_000, ..Limits::default() };
+    let late = |n: usize| format!("[{}{n}]", "0,".repeat(200));
+    let deep = |n: usize| format!("{}{n}{}", r#"{"a":"#.repeat(50), "}".repeat(50));
+    let wide = |n: usize| format!("{{{}\"z\":{n}}}", (0..50).map(|key| format!("\"k{key}\":0,")).collect::<String>());
+    for item in [&late as &dyn Fn(usize) -> String, &deep, &wide] {
+        let items: Vec<String> = (0..3_000).map(item).collect();
+        assert_eq!(code("uniq() | size()", &format!("[{}]", items.join(",")), limits), None, "{}", items[0]);
+    }
+}
+
+#[test]
 fn patterns_that_explode_elsewhere_are_linear_or_stopped() {
     let text = format!("\"{}\"", "a".repeat(20_000));
     assert_eq!(code(r#"regex(get(), "^(a+)+$")"#, &text, Limits::default()), None);

@@ -8,7 +8,7 @@ use crate::error::{Code, Error, Result, Span, Warning};
 use crate::limits::MAX_PATTERNS;
 use crate::suggest;
 use crate::syntax::{self, Expr, Node, json};
-use crate::value::{convert, prototype};
+use crate::value::{Value, convert, prototype};
 
 /// What a compiler needs to know of the language.
 pub(crate) struct Names<'n> {
@@ -16,6 +16,8 @@ pub(crate) struct Names<'n> {
     pub all: &'n dyn Fn() -> Vec<&'static str>,
     /// The values given with the query: an object.
     pub params: &'n Arena,
+    /// Whether a parameter may stand for a key of a path. For the reference it is a text like any other there.
+    pub is_extended: bool,
 }
 
 /// A plan, and what its runs have to keep.
@@ -40,6 +42,9 @@ enum Target {
 
 /// Compiles a query. Recursive: trees are as deep as `limits::MAX_NESTING` at most.
 pub(crate) fn compile(expr: &Expr, names: &Names<'_>) -> Result<Compiled> {
+    for name in parameter_names(names.params) {
+        check_name(name)?;
+    }
     let mut compiler = Compiler {
         names,
         scope: Vec::new(),
@@ -165,12 +170,27 @@ impl Compiler<'_> {
     }
 
     fn path(&mut self, keys: &[Expr]) -> Result<Path> {
-        keys.iter().filter_map(static_query).for_each(|warning| self.warnings.push(warning));
         let first = self.properties.len();
-        let keys: Box<[Key]> = keys.iter().map(key).collect();
+        let keys = keys.iter().map(|key| self.key(key)).collect::<Result<Box<[Key]>>>()?;
         self.properties.extend(keys.iter().map(|key| (key.name.clone(), key.span)));
         let is_plain = !keys.is_empty() && !keys.iter().any(|key| prototype::is_common(&key.name));
         Ok(Path { keys, first, is_plain })
+    }
+
+    /// One key of a path: any JSON value stands for its text, as in JavaScript.
+    fn key(&mut self, expr: &Expr) -> Result<Key> {
+        let name = match &expr.node {
+            Node::Array(items) if self.names.is_extended && expr.head() == Some("$") => {
+                let value = self.parameter_at(&items[1..], expr.span)?;
+                let value = constant_of(value).ok_or_else(|| key_expected(value, expr.span))?;
+                convert::to_text(value.value())
+            }
+            node => {
+                self.warnings.extend(static_query(expr));
+                literal_text(node)
+            }
+        };
+        Ok(Key { index: index(&name), name: name.into(), span: expr.span })
     }
 
     fn object(&mut self, expr: &Expr, args: &[Expr]) -> Result<Plan> {
@@ -201,7 +221,7 @@ impl Compiler<'_> {
         let entries = entries_of(bindings)?;
         let mut values = Vec::with_capacity(entries.len());
         for (key, value) in entries {
-            check_name(&key.name, key.span)?;
+            check_name(&key.name).map_err(|error| error.with_span(key.span))?;
             values.push(self.query(value)?);
             self.scope.push(key.name.clone());
         }
@@ -252,6 +272,7 @@ impl Compiler<'_> {
 
     fn function(&mut self, function: FunctionRef, expr: &Expr, args: &[Expr]) -> Result<Plan> {
         check_count(&function, expr, args)?;
+        self.warnings.extend(missing_argument(&function, expr, args));
         let id = self.begin(&function, expr.span);
         let mut plans = Vec::with_capacity(args.len());
         let mut at = 0;
@@ -337,28 +358,39 @@ impl Compiler<'_> {
     }
 
     fn fixed_parameter(&self, function: &Function, param: &Param, items: &[Expr], span: Span) -> Result<Constant> {
-        let [_, Expr { node: Node::String(name), .. }] = items else {
-            return Err(static_expected(function, param, span));
+        let value = self.parameter_at(&items[1..], span)?;
+        constant_of(value).ok_or_else(|| match value {
+            Some(value) => scalar_expected(function, param, value, span),
+            None => static_expected(function, param, span),
+        })
+    }
+
+    /// What a parameter of the request has at a path; nothing for what only a run knows.
+    fn parameter_at(&self, items: &[Expr], span: Span) -> Result<Option<Value<'_>>> {
+        let Some((Expr { node: Node::String(name), .. }, keys)) = items.split_first() else {
+            return Err(Error::new(Code::UnknownVariable, "A variable needs a name").with_span(span));
         };
-        match self.binding(name, span)? {
-            Plan::Parameter(cell) => {
-                scalar(self.names.params, cell).ok_or_else(|| static_expected(function, param, span))
-            }
-            _ => Err(static_expected(function, param, span)),
-        }
+        let Plan::Parameter(cell) = self.binding(name, span)? else { return Ok(None) };
+        let value = Value::stored(self.names.params, cell);
+        Ok(Some(keys.iter().fold(value, |value, key| field(value, &literal_text(&key.node)))))
     }
 
     fn pattern(&mut self, function: &Function, param: &Param, args: &[Expr]) -> Result<Plan> {
         let pattern = self.fixed(function, param, &args[0])?;
         let flags = args.get(1).map(|flags| self.fixed(function, param, flags)).transpose()?;
-        // `matchAll` puts its own flag behind those given; null is none there, and the text `null` elsewhere.
-        let flags = flags.filter(|flags| function.name != "matchAll" || !matches!(flags, Constant::Null));
         let text = |constant: &Constant| convert::to_text(constant.value());
+        // `matchAll` puts its own flag behind those given; null is none there, and the text `null` elsewhere.
+        let is_all = function.name == "matchAll";
+        let mut flags =
+            flags.filter(|flags| !is_all || !matches!(flags, Constant::Null)).as_ref().map(text).unwrap_or_default();
+        if is_all {
+            flags.push('g');
+        }
         let plan = Pattern::default();
         self.patterns.push(Waiting {
             plan: plan.clone(),
             pattern: text(&pattern),
-            flags: flags.as_ref().map(text).unwrap_or_default(),
+            flags,
             pattern_span: args[0].span,
             flags_span: args.get(1).unwrap_or(&args[0]).span,
         });
@@ -394,13 +426,21 @@ fn constant(node: &Node) -> Constant {
     }
 }
 
-/// One key of a path: any JSON value stands for its text, as in JavaScript.
-fn key(expr: &Expr) -> Key {
-    let name = literal_text(&expr.node);
-    let is_digits = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit());
-    let is_plain = name == "0" || !name.starts_with('0');
-    let index = (is_digits && is_plain).then(|| name.parse().ok()).flatten();
-    Key { name: name.into(), index, span: expr.span }
+/// The place in a list that a key stands for.
+fn index(key: &str) -> Option<u32> {
+    let is_digits = !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_digit());
+    let is_plain = key == "0" || !key.starts_with('0');
+    (is_digits && is_plain).then(|| key.parse().ok()).flatten()
+}
+
+/// A field of a parameter, or an item.
+fn field<'p>(holder: Value<'p>, key: &str) -> Value<'p> {
+    let found = match holder {
+        Value::Object(object) => object.get(key),
+        Value::Array(array) => index(key).and_then(|index| array.get(index as usize)),
+        _ => None,
+    };
+    found.unwrap_or(Value::Null)
 }
 
 fn literal_text(node: &Node) -> String {
@@ -433,10 +473,9 @@ fn parameter_names(params: &Arena) -> impl Iterator<Item = &str> {
     keys.iter().map(|key| params.symbol_text(*key))
 }
 
-/// The constant that a parameter of the request is; nothing for lists and objects.
-fn scalar(params: &Arena, cell: crate::arena::Cell) -> Option<Constant> {
-    use crate::value::Value;
-    match Value::stored(params, cell) {
+/// The constant that a value of the request is; nothing for lists and objects.
+fn constant_of(value: Option<Value<'_>>) -> Option<Constant> {
+    match value? {
         Value::Array(_) | Value::Object(_) => None,
         Value::Bool(value) => Some(Constant::Bool(value)),
         Value::Number(number) => Some(Constant::Number(number.value())),
@@ -496,6 +535,27 @@ fn static_expected(function: &Function, param: &Param, span: Span) -> Error {
     error.with_help("write a number or a text, or give a parameter: `$name`")
 }
 
+fn scalar_expected(function: &Function, param: &Param, found: Value<'_>, span: Span) -> Error {
+    let message = format!("A number or a text expected for `{}` in `{}`", param.name, function.signature());
+    let error = Error::new(Code::ArgumentKind, message).with_span(span);
+    error.with_label(format!("is {}", kind_of(found))).with_help("give a number or a text as this parameter")
+}
+
+/// What `get($name)` cannot take for a key.
+fn key_expected(found: Option<Value<'_>>, span: Span) -> Error {
+    const HELP: &str = "give a number or a text; to read a computed key, write `lookup(map, key)`";
+    let (code, label) = match found {
+        Some(value) => (Code::ArgumentKind, format!("is {}", kind_of(value))),
+        None => (Code::StaticArgument, "is known to a run only".into()),
+    };
+    let error = Error::new(code, "A key of `get` must be a constant or a parameter that is a number or a text");
+    error.with_span(span).with_label(label).with_help(HELP)
+}
+
+fn kind_of(value: Value<'_>) -> &'static str {
+    if let Value::Array(_) = value { "a list" } else { "an object" }
+}
+
 /// The bindings of `let`: the entries of an object literal.
 fn entries_of(bindings: &Expr) -> Result<&[(syntax::Key, Expr)]> {
     match &bindings.node {
@@ -512,12 +572,13 @@ fn bindings_expected(span: Span) -> Error {
     Error::new(Code::ArgumentKind, message).with_span(span).with_help("write `let({name: query}, body)`")
 }
 
-fn check_name(name: &str, span: Span) -> Result<()> {
+/// Names of bindings and parameters.
+fn check_name(name: &str) -> Result<()> {
     if !name.starts_with('_') && name != "root" {
         return Ok(());
     }
-    let message = format!("The name '{name}' is reserved");
-    Err(Error::new(Code::UnknownVariable, message).with_span(span).with_help("choose another name"))
+    let error = Error::new(Code::UnknownVariable, format!("The name '{name}' is reserved"));
+    Err(error.with_help("choose another name"))
 }
 
 /// JSON Query lets arguments be missing or too many; functions of our own take as many as they have parameters.
@@ -530,6 +591,18 @@ fn check_count(function: &FunctionRef, expr: &Expr, args: &[Expr]) -> Result<()>
         true => Ok(()),
         false => Err(count_error(&function.signature(), function.name, &counted(least, most), expr, args, most)),
     }
+}
+
+/// PQW11: JSON Query goes on without an argument that a function needs.
+fn missing_argument(function: &FunctionRef, expr: &Expr, args: &[Expr]) -> Option<Warning> {
+    let FunctionRef::Standard(row) = function else { return None };
+    let missing = row.params.get(args.len()).filter(|param| !param.is_optional && !param.is_many)?;
+    let message = format!("the argument `{}` is missing: `{}`", missing.name, row.signature());
+    let warning = Warning::new("PQW11", message).with_span(expr.span);
+    Some(match suggest::habit(row.name) {
+        Some(habit) => warning.with_help(habit.text()),
+        None => warning,
+    })
 }
 
 /// `no arguments`, `1 argument`, `2 or 3 arguments`, `at least 1 argument`.

@@ -1,8 +1,5 @@
 //! Lists: keeping, changing, sorting, grouping.
 
-use hashbrown::{DefaultHashBuilder, HashTable};
-use std::hash::{BuildHasher, Hash, Hasher};
-
 use crate::arena::{Arena, Cell};
 use crate::error::{Code, Error, Result};
 use crate::eval::Cx;
@@ -12,6 +9,7 @@ use crate::eval::function::{Body, Function, Param};
 use crate::eval::fuse;
 use crate::eval::plan::Plan;
 use crate::eval::view::View;
+use crate::functions::seen::Seen;
 use crate::value::compare::{self, SortKey};
 use crate::value::{Array, Items, Value, convert};
 
@@ -471,7 +469,7 @@ fn uniq_by<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Va
 
 fn uniq<'a>(cx: &mut Cx<'a>, input: Value<'a>, _: &'a [Plan]) -> Result<Value<'a>> {
     let array = iterable(cx, input)?;
-    let mut seen = Seen { table: HashTable::new(), hasher: DefaultHashBuilder::default() };
+    let mut seen = Seen::default();
     let base = cx.mark();
     match array.cells().filter(|_| cx.takes_shortcuts()) {
         Some((arena, cells)) => uniq_cells(cx, arena, cells, &mut seen)?,
@@ -482,7 +480,7 @@ fn uniq<'a>(cx: &mut Cx<'a>, input: Value<'a>, _: &'a [Plan]) -> Result<Value<'a
             }
         }
     }
-    cx.release(seen.table.len() * Seen::ROW);
+    seen.end(cx);
     cx.list(base)
 }
 
@@ -513,80 +511,4 @@ fn costs_nothing_to_compare(item: Value<'_>) -> bool {
         Value::String(text) => text.len() < 64,
         Value::Array(_) | Value::Object(_) => false,
     }
-}
-
-/// The items that `uniq` has met.
-struct Seen<'a> {
-    table: HashTable<(u64, Value<'a>)>,
-    hasher: DefaultHashBuilder,
-}
-
-impl<'a> Seen<'a> {
-    /// Bytes of an item in the table, with the room that a growing table keeps.
-    const ROW: usize = 3 * size_of::<(u64, Value<'_>)>();
-
-    /// Collects an item that is new.
-    fn take(&mut self, cx: &mut Cx<'a>, item: Value<'a>) -> Result<()> {
-        let hash = shallow_hash(&self.hasher, item);
-        if is_known(cx, &self.table, hash, item)? {
-            return Ok(());
-        }
-        cx.hold(Seen::ROW)?;
-        self.table.insert_unique(hash, (hash, item), |(hash, _)| *hash);
-        cx.push(item)
-    }
-}
-
-fn is_known<'a>(cx: &mut Cx<'a>, seen: &HashTable<(u64, Value<'a>)>, hash: u64, item: Value<'a>) -> Result<bool> {
-    for (other_hash, other) in seen.iter_hash(hash) {
-        if *other_hash == hash && cx.is_equal(*other, item)? {
-            return Ok(true);
-        }
-    }
-    Ok(false)
-}
-
-/// A hash that equal values share. Looks two levels deep: enough to tell rows apart, and bounded.
-fn shallow_hash(hasher: &DefaultHashBuilder, value: Value<'_>) -> u64 {
-    let mut state = hasher.build_hasher();
-    hash_level(value, 2, &mut state);
-    state.finish()
-}
-
-fn hash_level(value: Value<'_>, levels: u32, state: &mut impl Hasher) {
-    /// Fields and items looked at per level.
-    const WIDTH: usize = 16;
-    match value {
-        Value::Undefined => 0u8.hash(state),
-        Value::Null => 1u8.hash(state),
-        Value::Bool(value) => (2u8, value).hash(state),
-        // 0 and -0 are equal.
-        Value::Number(number) => (3u8, (number.value() + 0.0).to_bits()).hash(state),
-        Value::String(text) => (4u8, text).hash(state),
-        // A list may equal an object, and objects with other key orders are equal: sizes and texts at most.
-        Value::Array(array) => {
-            (5u8, array.len()).hash(state);
-            let items = array.iter().take(if levels > 0 && array.len() <= WIDTH { WIDTH } else { 0 });
-            items
-                .zip(0u32..)
-                .map(|(item, at)| field_hash(&at.to_string(), item, levels))
-                .fold(0, u64::wrapping_add)
-                .hash(state);
-        }
-        Value::Object(object) => {
-            (5u8, object.len()).hash(state);
-            if levels == 0 || object.len() > WIDTH {
-                return;
-            }
-            object.iter().map(|(key, value)| field_hash(key, value, levels)).fold(0, u64::wrapping_add).hash(state);
-        }
-    }
-}
-
-/// Independent of the order of the fields around it.
-fn field_hash(key: &str, value: Value<'_>, levels: u32) -> u64 {
-    let mut state = std::hash::DefaultHasher::new();
-    key.hash(&mut state);
-    hash_level(value, levels - 1, &mut state);
-    state.finish()
 }

@@ -459,8 +459,9 @@ fn to_number<'a>(cx: &mut Cx<'a>, args: &[Value<'a>]) -> Result<Value<'a>> {
 
 fn decimal(text: &str) -> Option<f64> {
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
-    // Rust also reads `inf`, `nan` and a second sign.
-    let is_plain = digits.starts_with(|c: char| c.is_ascii_digit());
+    // Rust also reads `inf`, `nan`, a second sign, and numbers with nothing on one side of the point.
+    let is_digit = |text: &str| text.starts_with(|c: char| c.is_ascii_digit());
+    let is_plain = is_digit(digits) && digits.split_once('.').is_none_or(|(_, fraction)| is_digit(fraction));
     text.parse::<f64>().ok().filter(|number| is_plain && number.is_finite())
 }
 

@@ -342,7 +342,7 @@ pub(crate) fn in_order(entries: &[(Key, Expr)]) -> Vec<&(Key, Expr)> {
 }
 
 /// `0` to `4294967294` without leading zeros.
-fn array_index(key: &str) -> Option<u32> {
+pub(crate) fn array_index(key: &str) -> Option<u32> {
     let canonical = key == "0" || (key.starts_with(|c: char| c.is_ascii_digit()) && !key.starts_with('0'));
     key.parse().ok().filter(|index| canonical && *index < u32::MAX)
 }
