@@ -92,7 +92,7 @@ def test_soak():
                 except (requests.RequestException, KeyError, ValueError) as error:
                     wrong.append((act.__name__, repr(error)[:200]))
                 done[act] += 1
-                time.sleep(pause if warm.is_set() or act is newcomer else 0)
+                time.sleep(pause if warm.is_set() else 0)
             session.close()
 
         threads = [threading.Thread(target=go_on, args=(act, pause, seed)) for seed, (act, pause) in enumerate(LOAD)]

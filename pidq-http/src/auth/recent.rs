@@ -44,6 +44,8 @@ pub(super) struct Recent {
 struct Shelf {
     /// Counts how often it was emptied.
     era: u64,
+    /// When those were last put away whose time is over: with each goes what is known of its jobs.
+    swept_at: Moment,
     tokens: HashMap<Digest, Arc<Bearer>>,
 }
 
@@ -84,9 +86,10 @@ impl Recent {
         if shelf.era != era {
             return;
         }
-        if shelf.tokens.len() >= TOKENS {
-            let now = bearer.found_at;
+        let now = bearer.found_at;
+        if shelf.tokens.len() >= TOKENS || now.since(shelf.swept_at) >= self.life {
             shelf.tokens.retain(|_, other| other.is_fresh(self.life, now));
+            shelf.swept_at = now;
         }
         if shelf.tokens.len() < TOKENS {
             shelf.tokens.insert(token, bearer.clone());
@@ -235,6 +238,15 @@ mod tests {
         recent.keep(0, token(TOKENS), &bearer(1_000));
         assert!(recent.find(&token(TOKENS), Moment(1_000)).is_some());
         assert!(recent.find(&token(0), Moment(1_000)).is_none());
+    }
+
+    #[test]
+    fn those_whose_time_is_over_do_not_stay() {
+        let recent = Recent::new(Duration::from_secs(1));
+        for second in 0..100_u8 {
+            recent.keep(0, [second; 32], &bearer(i64::from(second) * 1_000));
+        }
+        assert!(recent.shelf.read().expect("no panic").tokens.len() <= 2);
     }
 
     #[test]
