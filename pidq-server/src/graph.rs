@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
-use pidq_http::{Head, Problem, Request, Response, StatusCode, header};
+use pidq_http::header::{self, HeaderValue};
+use pidq_http::{Head, Problem, Request, Response, StatusCode};
 use serde_json::{Value, json};
 
 use crate::asker::{Asker, Reach};
@@ -11,7 +12,7 @@ use crate::door::{self, Doubt, Rules, Warning};
 use crate::graphs::Wanted;
 use crate::graphs::unpacked::Unpacked;
 use crate::problems::problem;
-use crate::rendering::{Media, Rendering};
+use crate::rendering::Media;
 use crate::server::Server;
 use crate::store::{
     Coding, Committed, ETag, Error, JobId, Meta, Outcome, Precondition, StoredGraph, Tenant, Version, Which,
@@ -24,7 +25,7 @@ pub(crate) async fn fetch(server: &Server, request: Request) -> Result<Response,
     let asker = Asker::of(server, &request)?;
     asker.must_read(&job).await?;
     if !media.is_json() {
-        return crate::question::drawing(server, &asker, &job, &which, Rendering::new(media)).await;
+        return exported(server, &request, &asker, (&job, &which), media).await;
     }
     let meta = server.store.head(&asker.tenant, &job, &which).await.map_err(problem)?;
     if request.head.knows(meta.etag().as_str()) {
@@ -41,6 +42,24 @@ pub(crate) async fn fetch(server: &Server, request: Request) -> Result<Response,
         Err(Error::NoRoom) if coding == Coding::Identity => unpacked(server, wanted).await,
         stored => Ok(whole(stored.map_err(problem)?)),
     }
+}
+
+/// A graph in a form for other programs. Who has it already is told so before it is made.
+async fn exported(
+    server: &Server,
+    request: &Request,
+    asker: &Asker<'_>,
+    (job, which): (&JobId, &Which),
+    media: Media,
+) -> Result<Response, Problem> {
+    let meta = server.store.head(&asker.tenant, job, which).await.map_err(problem)?;
+    let (tag, kind) = (media.tag(&meta), media.media_type());
+    let response = if request.head.knows(&tag) {
+        Response::ok(kind, "")
+    } else {
+        Response::ok(kind, crate::question::drawing(server, asker, &meta, media).await?)
+    };
+    Ok(described(response, &meta).etag(tag))
 }
 
 fn whole(stored: StoredGraph) -> Response {
@@ -181,6 +200,7 @@ pub(crate) fn described(response: Response, meta: &Meta) -> Response {
         .etag(meta.etag().as_str())
         .header(header::LAST_MODIFIED, httpdate::fmt_http_date(changed))
         .header(header::ACCEPT_RANGES, "none")
+        .with(header::VARY, HeaderValue::from_static("Accept, Accept-Encoding, Authorization"))
         .header(CHANGE_VERSION, meta.version.as_str())
 }
 

@@ -15,7 +15,7 @@ use serde_json::{Value as Json, json};
 
 use crate::answering::{self, Plain};
 use crate::asker::Asker;
-use crate::graph::{CHANGE_VERSION, described, job, which};
+use crate::graph::{CHANGE_VERSION, job, which};
 use crate::graphs::{self, Queries};
 use crate::memory::Memory;
 use crate::problems::{problem, query_problem, told};
@@ -91,16 +91,14 @@ pub(crate) async fn ask(server: &Server, mut request: Request) -> Result<Respons
 pub(crate) async fn drawing(
     server: &Server,
     asker: &Asker<'_>,
-    job: &JobId,
-    which: &Which,
-    rendering: Rendering,
-) -> Result<Response, Problem> {
-    let (meta, graph) = open(server, &asker.tenant, job, which).await?;
+    meta: &Arc<Meta>,
+    media: Media,
+) -> Result<Bytes, Problem> {
+    let graph = graphs::of_version(&server.store, &server.graphs, &asker.tenant, meta).await.map_err(problem)?;
     let asked = Arc::new(Asked::new("get()".into(), None)?);
-    let done = run(server, &asker.key, graph, asked.clone(), rendering).await?;
-    let answer = done.value.map_err(|failure| refused(failure, server.budget, rendering.media))?;
-    let body = server.memory.keep(&asker.key, answer.rendered.body).ok_or_else(no_room)?;
-    Ok(described(Response::ok(rendering.media.media_type(), body), &meta))
+    let done = run(server, &asker.key, graph, asked, Rendering::new(media)).await?;
+    let answer = done.value.map_err(|failure| refused(failure, server.budget, media))?;
+    server.memory.keep(&asker.key, answer.rendered.body).ok_or_else(no_room)
 }
 
 /// Whether a query that many graphs are asked is one: its error is the same for all of them.

@@ -6,6 +6,8 @@ use pidq_http::header::ACCEPT;
 use pidq_http::{Problem, Request, StatusCode};
 use serde_json::{Value as Json, json};
 
+use crate::store::Meta;
+
 /// Nodes, edges and rows of a file for another program. It is made at once, and takes some hundred bytes for each.
 const MAX_ITEMS: usize = 500_000;
 
@@ -89,6 +91,16 @@ impl Media {
             Media::Lines => "application/x-ndjson",
             Media::File(format) => format.media_type,
         }
+    }
+
+    /// The tag of a version in this form. What a release writes of it, another may write otherwise.
+    pub fn tag(self, meta: &Meta) -> String {
+        let name = match self {
+            Media::Json => return meta.etag().as_str().to_owned(),
+            Media::Lines => "ndjson",
+            Media::File(format) => format.name,
+        };
+        format!("{}-{name}-{}", meta.etag(), env!("CARGO_PKG_VERSION"))
     }
 
     /// Writes the result of a run.

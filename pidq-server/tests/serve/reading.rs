@@ -20,7 +20,7 @@ async fn a_graph_comes_back_as_it_was_put_with_what_the_service_writes() {
     assert_eq!(answer.header("accept-ranges"), "none");
     assert_eq!(answer.header("x-change-version"), "1");
     assert_eq!(answer.header("cache-control"), "private, no-cache");
-    assert_eq!(answer.header("vary"), "Accept-Encoding, Authorization");
+    assert_eq!(answer.header("vary"), "Accept, Accept-Encoding, Authorization");
     assert!(answer.header("etag").starts_with("\"1-") && answer.header("etag").len() == 20);
     assert!(answer.header("last-modified").ends_with(" GMT"));
 }
@@ -51,7 +51,7 @@ async fn who_has_it_already_is_told_so() {
         assert!(answer.body.is_empty(), "{condition}");
         assert_eq!(answer.header("etag"), tag);
         assert_eq!(answer.header("cache-control"), "private, no-cache");
-        assert_eq!(answer.header("vary"), "Accept-Encoding, Authorization");
+        assert_eq!(answer.header("vary"), "Accept, Accept-Encoding, Authorization");
         assert_eq!(answer.header("content-type"), "");
     }
     for condition in ["\"1-0000000000000000\"", "nonsense"] {
@@ -150,6 +150,31 @@ async fn a_graph_comes_in_the_forms_of_other_programs() {
     desk.get("/graph/J-1?format=pdf").await.refuses(400, "invalid-parameter");
     let refused = desk.send("GET", "/graph/J-1", &["accept: image/png"], "").await.refuses(406, "not-acceptable");
     assert!(refused.json()["allowed"].as_array().is_some_and(|all| all.contains(&json!("application/json"))));
+}
+
+#[tokio::test]
+async fn each_form_has_a_tag_of_its_own() {
+    let service = Service::start().await;
+    let desk = service.client("desk").await;
+    desk.put("/graph/J-1", DRAWING).await.is(201);
+    let plain = desk.get("/graph/J-1").await.header("etag").to_owned();
+    let mut tags = vec![plain.clone()];
+    for format in ["ndjson", "node-link", "graphml", "csv", "xlsx", "dot", "mermaid", "svg"] {
+        let path = format!("/graph/J-1?format={format}");
+        let answer = desk.get(&path).await.is(200);
+        let tag = answer.header("etag").to_owned();
+        assert_eq!(answer.header("vary"), "Accept, Accept-Encoding, Authorization");
+        assert!(tag.starts_with(plain.trim_end_matches('"')) && !tags.contains(&tag), "{format}: {tag}");
+        desk.send("GET", &path, &[&format!("if-none-match: {plain}")], "").await.is(200);
+        let known = desk.send("GET", &path, &[&format!("if-none-match: {tag}")], "").await.is(304);
+        assert_eq!((known.header("etag"), known.header("vary")), (tag.as_str(), answer.header("vary")));
+        desk.send("GET", "/graph/J-1", &[&format!("if-none-match: {tag}")], "").await.is(200);
+        let write = ["content-type: application/json", &format!("if-match: {tag}")];
+        desk.send("PUT", "/graph/J-1", &write, DRAWING).await.refuses(412, "precondition-failed");
+        tags.push(tag);
+    }
+    let accepted = ["accept: text/csv", &format!("if-none-match: {plain}")];
+    desk.send("GET", "/graph/J-1", &accepted, "").await.is(200);
 }
 
 #[tokio::test]
