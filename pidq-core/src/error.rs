@@ -217,6 +217,7 @@ struct Inner {
     /// Of the steps of the trace, if the query came in JSON format.
     trace_pointers: Vec<String>,
     spent_most: Option<String>,
+    limit: Option<(&'static str, u64)>,
 }
 
 impl Error {
@@ -235,6 +236,7 @@ impl Error {
             trace: Vec::new(),
             trace_pointers: Vec::new(),
             spent_most: None,
+            limit: None,
         }))
     }
 
@@ -298,6 +300,11 @@ impl Error {
         self.0.spent_most.as_deref()
     }
 
+    /// For a limit: which one it was (`depth`, `nodes`, `steps`, `memory`, `result`, `rows`), and what it was.
+    pub fn limit(&self) -> Option<(&'static str, u64)> {
+        self.0.limit
+    }
+
     /// Sets the span where there is none yet: the innermost step that failed wins.
     pub fn with_span(mut self, span: Span) -> Error {
         self.0.span.get_or_insert(span);
@@ -341,6 +348,12 @@ impl Error {
     /// Names the function that spent most of a limit.
     pub fn with_spent_most(mut self, function: impl Into<String>) -> Error {
         self.0.spent_most.get_or_insert_with(|| function.into());
+        self
+    }
+
+    /// Says which limit it was, and what it was: the one that the message tells of.
+    pub fn with_limit(mut self, name: &'static str, value: u64) -> Error {
+        self.0.limit = Some((name, value));
         self
     }
 

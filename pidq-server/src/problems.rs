@@ -55,7 +55,7 @@ pub(crate) fn query_problem(error: &pidq_core::Error, budget: Budget, output: us
     if let Some(place) = error.location() {
         problem = problem.with("position", place.pos16).with("line", place.line).with("column", place.column);
     }
-    if let Some((limit, value)) = limit(error.code(), budget, output) {
+    if let Some((limit, value)) = error.limit().or_else(|| limit(error.code(), budget, output)) {
         problem = problem.with("limit", limit).with("value", value);
     }
     if error.code() == Code::OutOfTime { problem.retry_after(1) } else { problem }
@@ -86,7 +86,7 @@ fn status(code: Code) -> (StatusCode, &'static str) {
     }
 }
 
-/// Which budget ended, in the words of the interface, and what it was.
+/// Which budget ended, in the words of the interface, and what it was, where the error itself does not say.
 fn limit(code: Code, budget: Budget, output: usize) -> Option<(&'static str, u64)> {
     use pidq_core::limits::{Limits, MAX_NESTING, MAX_QUERY};
     let limits = Limits::default();

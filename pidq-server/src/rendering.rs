@@ -1,5 +1,6 @@
 //! The forms of an answer, and which of them a client wants.
 
+use pidq_core::error::Code;
 use pidq_core::{Outcome, Value};
 use pidq_formats::{FORMATS, Format};
 use pidq_http::header::ACCEPT;
@@ -139,13 +140,27 @@ fn forms() -> impl Iterator<Item = (&'static str, &'static str, Media)> {
 fn lines(value: Value<'_>, limit: usize, body: &mut Vec<u8>) -> Result<(), Failure> {
     for item in value.as_array().into_iter().flat_map(|items| items.iter()) {
         let left = limit.saturating_sub(body.len() + 1);
-        item.write_json(left, &mut |text| {
+        let mut add = |text: &str| {
             body.extend(text.as_bytes());
             Ok(())
-        })?;
+        };
+        item.write_json(left, &mut add).map_err(|error| too_large(error, limit))?;
         body.push(b'\n');
     }
     Ok(())
+}
+
+/// The limit is that of all lines, not what those before have left of it.
+fn too_large(error: pidq_core::Error, limit: usize) -> pidq_core::Error {
+    if error.code() != Code::OutputTooLarge {
+        return error;
+    }
+    let whole = pidq_core::Error::new(error.code(), format!("The result is larger than {limit} bytes"));
+    let whole = whole.with_limit("result", limit as u64);
+    match error.help() {
+        Some(help) => whole.with_help(help),
+        None => whole,
+    }
 }
 
 fn kind(value: Value<'_>) -> &'static str {

@@ -77,7 +77,7 @@ impl<'a> Cx<'a> {
     fn look(&mut self) -> Result<()> {
         if self.used > self.limits.fuel {
             let message = format!("The query took more than {} steps", self.limits.fuel);
-            let error = Error::new(Code::OutOfFuel, message);
+            let error = Error::new(Code::OutOfFuel, message).with_limit("steps", self.limits.fuel);
             return Err(error.with_help("select less before the costly step, or raise the fuel limit"));
         }
         self.limits.check()?;
@@ -109,6 +109,7 @@ impl<'a> Cx<'a> {
     pub(crate) fn out_of_memory(&self) -> Error {
         let message = format!("The query needs more than {} bytes of memory", self.limits.memory);
         Error::new(Code::OutOfMemory, message)
+            .with_limit("memory", self.limits.memory as u64)
             .with_help("select less before the costly step, or raise the memory limit")
     }
 }

@@ -419,7 +419,8 @@ fn at_item(error: Error, item: Value<'_>) -> Error {
 
 #[cold]
 fn text_too_long(limit: usize) -> Error {
-    Error::new(Code::OutOfMemory, format!("The query builds a text of more than {limit} bytes"))
+    let message = format!("The query builds a text of more than {limit} bytes");
+    Error::new(Code::OutOfMemory, message).with_limit("memory", limit as u64)
 }
 
 /// A text that refuses to grow above a limit.

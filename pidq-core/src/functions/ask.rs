@@ -380,7 +380,7 @@ fn unknown_node(plant: &Plant<'_>, reference: Value<'_>) -> Error {
 /// A list longer than allowed.
 pub(super) fn too_many(what: &str, limit: usize) -> Error {
     let error = Error::new(Code::TooManyRows, format!("there are more than {limit} {what}"));
-    error.with_help("raise `limit`, or ask for less")
+    error.with_limit("rows", limit as u64).with_help("raise `limit`, or ask for less")
 }
 
 /// Checks a list against an option and against the limits of the run.

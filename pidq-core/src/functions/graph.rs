@@ -346,7 +346,7 @@ fn check_depth(cx: &Cx<'_>, rules: &Rules, depth: u32) -> Result<()> {
         return Ok(());
     }
     let error = Error::new(Code::TooDeep, format!("the walk is longer than {deepest} steps"));
-    Err(error.with_help("end it earlier with `depth` or `until`"))
+    Err(error.with_limit("depth", deepest.into()).with_help("end it earlier with `depth` or `until`"))
 }
 
 /// The nodes of a walk from the nodes of a call, these first, and the edges of unknown direction that led to them.
@@ -711,7 +711,7 @@ fn no_longer(cx: &mut Cx<'_>, truncates: bool) -> Result<()> {
         return cx.cut(LONGEST, "edges on a path");
     }
     let error = Error::new(Code::TooManyRows, format!("there are paths with more than {LONGEST} edges"));
-    Err(error.with_help("say how long they may be: `{depth: 500}`"))
+    Err(error.with_limit("depth", LONGEST as u64).with_help("say how long they may be: `{depth: 500}`"))
 }
 
 fn find_cycles<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {

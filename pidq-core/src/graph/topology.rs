@@ -468,7 +468,8 @@ pub(super) fn check_room(nodes: usize, edges: usize, limits: &Limits<'_>) -> Res
         return Ok(());
     }
     let message = format!("The network of {nodes} nodes and {edges} edges needs more than {most} bytes of memory");
-    Err(Error::new(Code::OutOfMemory, message).with_help("raise the memory limit"))
+    let error = Error::new(Code::OutOfMemory, message).with_limit("memory", most as u64);
+    Err(error.with_help("raise the memory limit"))
 }
 
 /// The ids of nodes while a drawing is read.

@@ -66,7 +66,8 @@ impl Purse for Account<'_> {
         self.spent = self.spent.saturating_add(units);
         if self.spent > self.limits.fuel {
             let message = format!("The comparison took more than {} steps", self.limits.fuel);
-            return Err(Error::new(Code::OutOfFuel, message).with_help("raise the fuel limit"));
+            let error = Error::new(Code::OutOfFuel, message).with_limit("steps", self.limits.fuel);
+            return Err(error.with_help("raise the fuel limit"));
         }
         let looks = before / LOOK_EVERY != self.spent / LOOK_EVERY;
         match self.limits.cancel.filter(|cancel| looks && cancel.is_cancelled()) {
@@ -82,7 +83,8 @@ impl Purse for Account<'_> {
             return Ok(());
         }
         let message = format!("It needs more than {} bytes of memory", self.limits.memory);
-        Err(Error::new(Code::OutOfMemory, message).with_help("raise the memory limit"))
+        let error = Error::new(Code::OutOfMemory, message).with_limit("memory", self.limits.memory as u64);
+        Err(error.with_help("raise the memory limit"))
     }
 }
 
@@ -121,7 +123,7 @@ impl Account<'_> {
         self.pay(1 + (out.len() - before) as u64 / 64)?;
         if out.len() > self.limits.output {
             let message = format!("The result is larger than {} bytes", self.limits.output);
-            return Err(Error::new(Code::OutputTooLarge, message));
+            return Err(Error::new(Code::OutputTooLarge, message).with_limit("result", self.limits.output as u64));
         }
         Ok(())
     }

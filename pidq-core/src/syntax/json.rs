@@ -168,7 +168,7 @@ impl<'t> Reader<'t> {
             return Ok(());
         }
         let message = format!("the query is nested more than {MAX_NESTING} levels deep");
-        Err(self.error(Code::NestedTooDeep, &message))
+        Err(self.error(Code::NestedTooDeep, &message).with_limit("depth", MAX_NESTING as u64))
     }
 
     /// The name of a call is no part of its own.
@@ -183,7 +183,8 @@ impl<'t> Reader<'t> {
         if self.parts <= MAX_PARTS {
             return Ok(());
         }
-        Err(self.error(Code::NestedTooDeep, &format!("the query has more than {MAX_PARTS} parts")))
+        let message = format!("the query has more than {MAX_PARTS} parts");
+        Err(self.error(Code::NestedTooDeep, &message).with_limit("nodes", MAX_PARTS as u64))
     }
 
     // The text.

@@ -458,7 +458,7 @@ impl<'t> Parser<'t> {
             return Ok(());
         }
         let message = format!("the query is nested more than {MAX_NESTING} levels deep");
-        Err(self.error(Code::NestedTooDeep, &message))
+        Err(self.error(Code::NestedTooDeep, &message).with_limit("depth", MAX_NESTING as u64))
     }
 
     fn count(&mut self, parts: usize) -> Result<()> {
@@ -466,7 +466,8 @@ impl<'t> Parser<'t> {
         if self.parts <= MAX_PARTS {
             return Ok(());
         }
-        Err(self.error(Code::NestedTooDeep, &format!("the query has more than {MAX_PARTS} parts")))
+        let message = format!("the query has more than {MAX_PARTS} parts");
+        Err(self.error(Code::NestedTooDeep, &message).with_limit("nodes", MAX_PARTS as u64))
     }
 
     // The text.

@@ -356,6 +356,7 @@ impl Writer<'_> {
 
     fn too_large(&self) -> Error {
         Error::new(Code::OutputTooLarge, format!("The result is larger than {} bytes", self.limit))
+            .with_limit("result", self.limit as u64)
             .with_help("select less: `limit(100)`, `pick(.id, .tag)`, or raise the output limit")
     }
 }

@@ -114,6 +114,25 @@ async fn a_refusal_names_the_limit_that_is_in_force() {
 }
 
 #[tokio::test]
+async fn a_refusal_tells_one_limit_in_words_and_in_members() {
+    let service = Service::with(&[("PIDQ_QUERY_RESULT", "4KiB")]).await;
+    let viewer = asker(&service).await;
+    let check = async |path: &str, body: Value, limit: &str, value: u64| {
+        let told = viewer.post(path, body).await.refuses(422, "query-limit").json();
+        assert_eq!((&told["limit"], &told["value"]), (&json!(limit), &json!(value)), "{told}");
+        assert!(told["detail"].as_str().is_some_and(|text| text.contains(&value.to_string())), "{told}");
+    };
+    let many = format!("[{}]", vec!["1"; 10_001].join(","));
+    check("/graph/J-1", json!({"query": many}), "nodes", 10_000).await;
+    let deep = format!("{}1{}", "(".repeat(200), ")".repeat(200));
+    check("/graph/J-1", json!({"query": deep}), "depth", 128).await;
+    let wide = format!("[{}]", vec!["\"0123456789abcdef\""; 1000].join(","));
+    check("/graph/J-1?format=ndjson", json!({"query": wide}), "result", 16 << 10).await;
+    let long = format!("[{}] | join(\"\") | size()", vec!["$x"; 18].join(","));
+    check("/graph/J-1", json!({"query": long, "params": {"x": "x".repeat(1_000_000)}}), "memory", 16 << 20).await;
+}
+
+#[tokio::test]
 async fn a_body_that_is_no_question_is_refused() {
     let service = Service::start().await;
     let viewer = asker(&service).await;
