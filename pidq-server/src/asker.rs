@@ -7,7 +7,7 @@ use pidq_http::{Principal, Problem, Request};
 
 use crate::problems::problem;
 use crate::server::Server;
-use crate::store::{Error, JobId, Meta, Tenant, Which};
+use crate::store::{Error, JobId, Meta, Precondition, Tenant, Which};
 
 /// Somebody who may use the service.
 pub(crate) struct Asker<'a> {
@@ -23,6 +23,30 @@ pub(crate) struct Asker<'a> {
 
 /// What an asker may do, for many jobs.
 pub(crate) struct Reach(Option<Rights>);
+
+/// What there is of a job that is about to be written.
+pub(crate) enum Latest {
+    None,
+    Sound(Arc<Meta>),
+    /// It can be replaced and deleted. Only the store still knows its tag.
+    Damaged,
+}
+
+impl Latest {
+    pub fn is_there(&self) -> bool {
+        !matches!(self, Latest::None)
+    }
+
+    /// Whether a condition holds, as far as that is known before the store looks again.
+    pub fn check(&self, precondition: &Precondition) -> Result<(), Problem> {
+        let tag = match self {
+            Latest::None => None,
+            Latest::Sound(meta) => Some(meta.etag()),
+            Latest::Damaged => return Ok(()),
+        };
+        precondition.check(tag.as_ref()).map_err(problem)
+    }
+}
 
 impl<'a> Asker<'a> {
     /// Who sent a request.
@@ -47,15 +71,16 @@ impl<'a> Asker<'a> {
 
     /// The latest version of a job that may be written; none if it is free to be made. A job belongs to whoever makes
     /// it, also after it was deleted.
-    pub async fn must_write(&self, job: &JobId) -> Result<Option<Arc<Meta>>, Problem> {
+    pub async fn must_write(&self, job: &JobId) -> Result<Latest, Problem> {
         let latest = match self.server.store.head(&self.tenant, job, &Which::Latest).await {
-            Ok(meta) => Some(meta),
-            Err(Error::GraphNotFound) => None,
+            Ok(meta) => Latest::Sound(meta),
+            Err(Error::GraphNotFound) => Latest::None,
+            Err(Error::GraphCorrupt) => Latest::Damaged,
             Err(error) => return Err(problem(error)),
         };
         let is_allowed = match &latest {
-            Some(_) => self.may(job, Right::Write).await?,
-            None => self.may(job, Right::Write).await? || self.may_claim(job).await?,
+            Latest::None => self.may(job, Right::Write).await? || self.may_claim(job).await?,
+            Latest::Sound(_) | Latest::Damaged => self.may(job, Right::Write).await?,
         };
         if is_allowed { Ok(latest) } else { Err(problem(Error::GraphNotFound)) }
     }

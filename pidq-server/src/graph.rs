@@ -89,16 +89,16 @@ pub(crate) async fn put(server: &Server, mut request: Request) -> Result<Respons
     let asker = Asker::of(server, &request)?;
     let tenant = asker.tenant.clone();
     let latest = asker.must_write(&job).await?;
-    if server.require_if_match && latest.is_some() && precondition == Precondition::None {
+    if server.require_if_match && latest.is_there() && precondition == Precondition::None {
         return Err(precondition_required());
     }
-    precondition.check(latest.as_ref().map(|meta| meta.etag()).as_ref()).map_err(problem)?;
+    latest.check(&precondition)?;
     let body = body(&mut request, &server.rules).await?;
     let (rules, named) = (Rules { doubt, ..server.rules }, job.clone());
     let admitted = server.work.run(|| {}, move || door::admit(&named, body, &rules)).await?;
     let draft = admitted.value.map_err(problem)?;
     let warnings = draft.warnings.clone();
-    if latest.is_none() {
+    if !latest.is_there() {
         asker.must_claim(&job).await?;
     }
     let committed = server.store.commit(&tenant, &job, draft, &precondition).await.map_err(problem)?;
@@ -108,8 +108,8 @@ pub(crate) async fn put(server: &Server, mut request: Request) -> Result<Respons
 /// The body, never more of it than a graph may be: a bomb ends when it has grown to that.
 async fn body(request: &mut Request, rules: &Rules) -> Result<bytes::Bytes, Problem> {
     let limit = rules.bytes as u64;
-    request.bytes_up_to(limit).await.map_err(|refused| match refused.status() {
-        StatusCode::PAYLOAD_TOO_LARGE => problem(Error::GraphTooLarge { what: "bytes", limit }),
+    request.bytes_up_to(limit).await.map_err(|refused| match refused.code() {
+        "payload-too-large" => problem(Error::GraphTooLarge { what: "bytes", limit }),
         _ => refused,
     })
 }
@@ -118,7 +118,9 @@ async fn body(request: &mut Request, rules: &Rules) -> Result<bytes::Bytes, Prob
 pub(crate) async fn delete(server: &Server, request: Request) -> Result<Response, Problem> {
     let (job, precondition) = (job(&request)?, precondition(&request.head)?);
     let asker = Asker::of(server, &request)?;
-    asker.must_write(&job).await?.ok_or_else(|| problem(Error::GraphNotFound))?;
+    if !asker.must_write(&job).await?.is_there() {
+        return Err(problem(Error::GraphNotFound));
+    }
     server.store.delete(&asker.tenant, &job, &precondition).await.map_err(problem)?;
     Ok(Response::empty(StatusCode::NO_CONTENT))
 }
@@ -133,8 +135,18 @@ pub(crate) async fn versions(server: &Server, request: Request) -> Result<Respon
         .iter()
         .map(|entry| json!({"change_version": entry.version.as_str(), "created_on": entry.created_on.to_rfc3339()}))
         .collect();
-    let latest = versions.first().map(|entry| entry.version.as_str());
+    let latest = latest(server, &asker.tenant, &job).await?;
+    let latest = latest.as_ref().map(Version::as_str);
     Response::json(&json!({"job_id": job.as_str(), "versions": rows, "latest_version": latest}))
+}
+
+/// The latest version. None where it is damaged: one before it is not the latest.
+async fn latest(server: &Server, tenant: &Tenant, job: &JobId) -> Result<Option<Version>, Problem> {
+    match server.store.head(tenant, job, &Which::Latest).await {
+        Ok(meta) => Ok(Some(meta.version.clone())),
+        Err(Error::GraphCorrupt) => Ok(None),
+        Err(error) => Err(problem(error)),
+    }
 }
 
 /// `GET /graph`.

@@ -34,7 +34,7 @@ pub struct Service {
     pub site: Site<Server>,
     pub identities: Identities,
     /// Removed when the service is.
-    _place: Place,
+    place: Place,
 }
 
 /// An answer as a test reads it.
@@ -70,7 +70,23 @@ impl Service {
         make_user(&identities, "ann@example.com", "main", "admin").await;
         make_user(&identities, "eve@example.com", "other", "editor").await;
         let site = open(&settings(&place.0, more)).await.expect("a service").build();
-        Service { site, identities, _place: place }
+        Service { site, identities, place }
+    }
+
+    /// The file of a version of a graph of the tenant `main`.
+    pub fn file_of(&self, version: u64) -> PathBuf {
+        let mut folders = vec![self.place.0.join("graphs/graphs")];
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(folder).expect("a folder").flatten() {
+                let name = entry.file_name().into_string().expect("a name");
+                match entry.path() {
+                    path if path.is_dir() => folders.push(path),
+                    path if name.starts_with(&format!("{version}-")) => return path,
+                    _ => {}
+                }
+            }
+        }
+        panic!("there is no version {version}");
     }
 
     /// A token of a client in its own name.

@@ -93,6 +93,37 @@ async fn where_conditions_are_required_a_write_without_one_is_refused() {
 }
 
 #[tokio::test]
+async fn a_damaged_version_can_be_replaced_and_deleted() {
+    let service = Service::start().await;
+    let desk = service.client("desk").await;
+    let damage = |version: u64| {
+        let file = service.file_of(version);
+        let mut bytes = std::fs::read(&file).expect("a file");
+        *bytes.last_mut().expect("bytes") ^= 1;
+        std::fs::write(file, bytes).expect("written");
+    };
+    desk.put("/graph/J-1", &drawing("A")).await.is(201);
+    let tag = desk.put("/graph/J-1", &drawing("B")).await.is(200).header("etag").to_owned();
+    damage(2);
+    desk.get("/graph/J-1").await.refuses(503, "graph-corrupt");
+    let listed = desk.get("/graph/J-1/versions").await.is(200).json();
+    assert_eq!((&listed["latest_version"], &listed["versions"][0]["change_version"]), (&json!(null), &json!("1")));
+    let put = async |condition: &str| {
+        desk.send("PUT", "/graph/J-1", &["content-type: application/json", condition], drawing("B")).await
+    };
+    put("if-none-match: *").await.refuses(412, "precondition-failed");
+    put("if-match: \"1-0000000000000000\"").await.refuses(412, "precondition-failed");
+    let stored = put(&format!("if-match: {tag}")).await.is(200).json();
+    assert_eq!(stored["change_version"], "3");
+    assert!(desk.get("/graph/J-1").await.is(200).text().contains("\"B\""));
+    assert_eq!(desk.get("/graph/J-1/versions").await.is(200).json()["latest_version"], "3");
+    damage(3);
+    desk.send("GET", "/graph/J-1?format=svg", &[], "").await.refuses(503, "graph-corrupt");
+    desk.delete("/graph/J-1").await.is(204);
+    desk.get("/graph/J-1").await.refuses(404, "graph-not-found");
+}
+
+#[tokio::test]
 async fn what_is_no_graph_is_refused_with_its_places() {
     let service = Service::start().await;
     let desk = service.client("desk").await;
@@ -164,6 +195,16 @@ async fn a_graph_that_is_too_large_is_refused_before_it_fills_the_memory() {
     send("zstd", zstd::encode_all(drawing("B").as_bytes(), 3).expect("zstd")).await.is(200);
     send("gzip", b"no gzip".to_vec()).await.is(400);
     send("br", drawing("A").into()).await.is(415);
+}
+
+#[tokio::test]
+async fn a_graph_that_grows_too_much_is_refused_for_that() {
+    let service = Service::start().await;
+    let desk = service.client("desk").await;
+    let body = gzip(&vec![b' '; 32 << 20]);
+    let headers = ["content-type: application/json", "content-encoding: gzip"];
+    let refused = desk.send("PUT", "/graph/J-1", &headers, body).await.refuses(413, "compression-ratio");
+    assert!(!refused.text().contains("67108864"), "{}", refused.text());
 }
 
 fn gzip(bytes: &[u8]) -> Vec<u8> {
