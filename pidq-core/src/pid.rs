@@ -5,6 +5,7 @@
 
 pub(crate) mod checks;
 pub(crate) mod diff;
+pub(crate) mod doubts;
 pub(crate) mod ends;
 pub(crate) mod extract;
 pub(crate) mod flow;

@@ -12,14 +12,12 @@ use std::ops::Range;
 
 use bytes::Bytes;
 use pidq_core::error::Code;
-use pidq_core::{Array, Graph, Limits, Object, Query, Scratch, Value};
+use pidq_core::{Array, Graph, Limits, Object, Spot, Value};
 
 use crate::store::{Error, Fault, JobId, Result};
 
 /// Reasons that a refusal lists.
 const MOST_FAULTS: usize = 20;
-/// Edges without a node that are described one by one; of more there is only the count.
-const MOST_DANGLING: u64 = 1000;
 /// Names of the field that tells a node from the others; the first that a node has counts.
 const IDS: [&str; 4] = ["id", "node_id", "uuid", "externalId"];
 
@@ -40,7 +38,7 @@ pub struct Rules {
     pub numbering: Numbering,
 }
 
-/// What happens to doubtful data: keys that stand twice, nodes without an id, edges without a node.
+/// What happens to doubtful data: keys that stand twice, nodes without an id, edges without a node and the like.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Doubt {
     /// It is let through and listed.
@@ -80,7 +78,7 @@ pub struct Warning {
     pub count: u64,
     /// The first case, in words.
     pub detail: String,
-    /// JSON pointer to the first case, or to the list that it is in.
+    /// JSON pointer to the first case.
     pub pointer: String,
 }
 
@@ -245,7 +243,14 @@ impl<'g> Drawing<'g> {
             ("a key stands twice in its object; the last one counts".into(), pointer)
         });
         self.doubtful_ids(&mut warnings);
-        self.dangling_edges(&mut warnings);
+        // The engine knows which fields of an edge are its ends, and what contains what.
+        for doubt in pidq_core::doubts(self.graph, ample()).unwrap_or_default() {
+            let pointer = match doubt.place {
+                Spot::Node(at) => self.pointer(&format!("/nodes/{at}")),
+                Spot::Edge(at) => self.pointer(&format!("/edges/{at}")),
+            };
+            warnings.push(Warning { code: doubt.code, count: doubt.count, detail: doubt.message, pointer });
+        }
         warnings
     }
 
@@ -272,23 +277,6 @@ impl<'g> Drawing<'g> {
         warn(warnings, "G010", without.0, || ("the node has no id".into(), place(without.1)));
         warn(warnings, "G011", repeated.0, || ("another node has the same id".into(), place(repeated.1)));
         warn(warnings, "G013", mixed, || ("the id is a number, others are texts".into(), place(numbers.1)));
-    }
-
-    /// The engine knows which fields of an edge are its ends.
-    fn dangling_edges(&self, warnings: &mut Vec<Warning>) {
-        let count = first_number(self.graph, "graphInfo() | .dangling_edges").unwrap_or(0);
-        let first = if (1..=MOST_DANGLING).contains(&count) { self.first_dangling() } else { None };
-        let detail = || first.unwrap_or_else(|| "the edge names a node that is not there".into());
-        warn(warnings, "G020", count, || (detail(), self.pointer("/edges")));
-    }
-
-    fn first_dangling(&self) -> Option<String> {
-        let query = Query::parse(r#"validate({rules: ["G020"]}) | get(0)"#).ok()?;
-        let scratch = Scratch::default();
-        let outcome = query.run(self.graph, &scratch, ample()).ok()?;
-        let finding = outcome.value.as_object()?;
-        let edge = finding.get("evidence")?.as_array()?.get(0)?;
-        Some(format!("edge {}: {}", brief(edge), finding.get("message")?.as_str()?))
     }
 }
 
@@ -340,13 +328,6 @@ impl Warning {
 /// The work here is linear in the document, which is bounded: fuel is not what ends it.
 fn ample() -> Limits<'static> {
     Limits { fuel: u64::MAX / 2, memory: 1 << 30, ..Limits::default() }
-}
-
-fn first_number(graph: &Graph, query: &str) -> Option<u64> {
-    let query = Query::parse(query).ok()?;
-    let scratch = Scratch::default();
-    let outcome = query.run(graph, &scratch, ample()).ok()?;
-    outcome.value.as_f64().map(|number| number as u64)
 }
 
 fn object(value: Option<Value<'_>>, pointer: String) -> Result<Object<'_>> {

@@ -303,11 +303,15 @@ fn duplicate_node_ids(checker: &mut Checker<'_, '_>, pay: Pay<'_>) -> Result<()>
     Ok(())
 }
 
+/// The id that an edge has of its own.
+pub(super) fn own_id<'a>(plant: &Plant<'a>, edge: EdgeId) -> Option<Key<'a>> {
+    plant.of_edge(edge, Names::EdgeId).and_then(Key::of)
+}
+
 fn duplicate_edge_ids(checker: &mut Checker<'_, '_>, pay: Pay<'_>) -> Result<()> {
     pay(checker.edges().len() as u64)?;
     let plant = checker.plant;
-    let id = |edge: EdgeId| plant.of_edge(edge, Names::EdgeId).and_then(Key::of);
-    for edges in repeated(checker.edges().filter_map(|edge| Some((edge, id(edge)?)))) {
+    for edges in repeated(checker.edges().filter_map(|edge| Some((edge, own_id(plant, edge)?)))) {
         let message = format!("{} edges have the id {:?}", edges.len(), plant.edge_id(edges[0]));
         checker.find(message, &[], &edges);
     }
@@ -327,7 +331,7 @@ fn mixed_ids(checker: &mut Checker<'_, '_>, pay: Pay<'_>) -> Result<()> {
 }
 
 /// The ends of an edge as they are written, whether they name nodes or not.
-fn written_ends<'a>(plant: &Plant<'a>, edge: EdgeId) -> Option<[Value<'a>; 2]> {
+pub(super) fn written_ends<'a>(plant: &Plant<'a>, edge: EdgeId) -> Option<[Value<'a>; 2]> {
     let object = plant.edge(edge).as_object()?;
     plant.topology.config.endpoints().iter().find_map(|[from, to]| Some([object.get(from)?, object.get(to)?]))
 }
@@ -337,20 +341,26 @@ fn dangling_edges(checker: &mut Checker<'_, '_>, pay: Pay<'_>) -> Result<()> {
     for edge in checker.edges() {
         let ends = checker.plant.topology.ends[edge as usize];
         let Some(written) = written_ends(checker.plant, edge).filter(|_| ends.contains(&NONE)) else { continue };
-        let missing = ends.iter().zip(written).filter(|(end, _)| **end == NONE);
-        let missing: Vec<String> = missing.map(|(_, value)| format!("{value:?}").chars().take(80).collect()).collect();
         let known: Vec<NodeId> = ends.into_iter().filter(|end| *end != NONE).collect();
-        checker.find(format!("no node has the id {}", missing.join(" or ")), &known, &[edge]);
+        checker.find(without_node(checker.plant, edge, written), &known, &[edge]);
     }
     Ok(())
 }
+
+pub(super) fn without_node(plant: &Plant<'_>, edge: EdgeId, written: [Value<'_>; 2]) -> String {
+    let missing = plant.topology.ends[edge as usize].iter().zip(written).filter(|(end, _)| **end == NONE);
+    let missing: Vec<String> = missing.map(|(_, value)| format!("{value:?}").chars().take(80).collect()).collect();
+    format!("no node has the id {}", missing.join(" or "))
+}
+
+pub(super) const WITHOUT_END: &str = "the edge lacks an end";
 
 fn edges_without_ends(checker: &mut Checker<'_, '_>, pay: Pay<'_>) -> Result<()> {
     pay(checker.edges().len() as u64)?;
     for edge in checker.edges() {
         let is_object = checker.plant.edge(edge).as_object().is_some();
         if is_object && written_ends(checker.plant, edge).is_none() {
-            checker.find("the edge lacks an end", &[], &[edge]);
+            checker.find(WITHOUT_END, &[], &[edge]);
         }
     }
     Ok(())
@@ -407,21 +417,33 @@ fn named_parents(plant: &Plant<'_>, known: &[(NodeId, NodeId, EdgeId)]) -> Vec<(
 }
 
 fn containment_cycles(checker: &mut Checker<'_, '_>, pay: Pay<'_>) -> Result<()> {
-    let topology = &checker.plant.topology;
-    pay(checker.nodes().len() as u64)?;
-    let mut pairs = containment(checker.plant);
+    for nodes in containment_circles(checker.plant, pay)? {
+        checker.find(contain_each_other(checker.plant, &nodes), &nodes, &[]);
+    }
+    Ok(())
+}
+
+/// Nodes that contain each other, or themselves.
+pub(super) fn containment_circles(plant: &Plant<'_>, pay: Pay<'_>) -> Result<Vec<Vec<NodeId>>> {
+    let topology = &plant.topology;
+    pay(topology.node_count() as u64)?;
+    let mut pairs = containment(plant);
     pairs.extend(topology.memberships().map(|(group, member)| (group, member, NONE)));
-    pairs.extend(named_parents(checker.plant, &pairs));
+    pairs.extend(named_parents(plant, &pairs));
+    if pairs.is_empty() {
+        return Ok(Vec::new());
+    }
     let table = Adjacency::new(topology.node_count(), || pairs.iter().copied());
     let parts = strong_parts(&table, pay)?;
     let mut groups: Vec<Vec<NodeId>> = vec![Vec::new(); parts.len()];
     parts.of().iter().zip(0..).for_each(|(part, node)| groups[*part as usize].push(node));
     let holds_itself = |node: NodeId| table.nodes(node).contains(&node);
-    for group in groups.into_iter().filter(|group| group.len() > 1 || holds_itself(group[0])) {
-        let names: Vec<String> = group.iter().take(5).map(|node| checker.name(*node)).collect();
-        checker.find(format!("these contain each other: {}", names.join(", ")), &group, &[]);
-    }
-    Ok(())
+    Ok(groups.into_iter().filter(|group| group.len() > 1 || holds_itself(group[0])).collect())
+}
+
+pub(super) fn contain_each_other(plant: &Plant<'_>, nodes: &[NodeId]) -> String {
+    let names: Vec<String> = nodes.iter().take(5).map(|node| plant.name(*node)).collect();
+    format!("these contain each other: {}", names.join(", "))
 }
 
 fn several_parents(checker: &mut Checker<'_, '_>, pay: Pay<'_>) -> Result<()> {

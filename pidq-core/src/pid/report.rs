@@ -3,6 +3,7 @@
 use std::borrow::Borrow;
 
 use super::diff::{self, DiffOptions};
+use super::doubts::{self, Doubt};
 use super::join::{self, JoinBy};
 use super::{Datum, Purse};
 use crate::error::{Code, Error, Result};
@@ -50,6 +51,28 @@ pub fn join_sheets(sheets: &[&Graph], by: JoinBy, limits: Limits<'_>) -> Result<
     let mut purse = Account { limits, spent: 0, held: 0 };
     let joined = join::join(&plants, by, &mut purse)?;
     Ok(format!("{{\"pid_graph\":{}}}", purse.print(first, &joined)?))
+}
+
+/// Errors of a drawing by rule, counted, with the first case of each: edges of the same id (`G012`), edges that name no
+/// node (`G020`) or lack an end (`G021`), nodes that contain each other (`G030`). Linear in the drawing; `validate` lists
+/// them all. None where there is no graph.
+///
+/// # Errors
+/// `PQ4xxx` for a limit: fuel, memory and cancel count here.
+///
+/// ```
+/// use pidq_core::{Graph, Limits, Spot, doubts};
+///
+/// let graph = Graph::from_json(r#"{"nodes": [{"id": 1}], "edges": [{"id": "a", "source": 1, "target": 1}, {"id": "a"}]}"#)?;
+/// let found = doubts(&graph, Limits::default())?;
+/// assert_eq!((found[0].code, found[0].count, found[0].place), ("G012", 1, Spot::Edge(1)));
+/// assert_eq!((found[1].code, found[1].count), ("G021", 1));
+/// # Ok::<(), pidq_core::Error>(())
+/// ```
+pub fn doubts(graph: &Graph, limits: Limits<'_>) -> Result<Vec<Doubt>> {
+    let Some(plant) = graph.plant(&limits)? else { return Ok(Vec::new()) };
+    let mut purse = Account { limits, spent: 0, held: 0 };
+    doubts::doubts(&plant, &mut |units| purse.pay(units))
 }
 
 /// What an answer may cost: the fuel, the memory, the output and the flag of a run, which there is none of here.

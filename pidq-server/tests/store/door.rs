@@ -164,14 +164,34 @@ fn doubtful_data_are_listed_or_refused() {
         ("G010", 1, "/pid_graph/nodes/2"),
         ("G011", 1, "/pid_graph/nodes/1"),
         ("G013", 1, "/pid_graph/nodes/3"),
-        ("G020", 1, "/pid_graph/edges"),
+        ("G020", 1, "/pid_graph/edges/0"),
     ];
     assert_eq!(listed, expected);
     let refused = faults(strict(body).expect_err("strict"));
     let pointers: Vec<&str> = refused.iter().map(|(pointer, _)| pointer.as_str()).collect();
-    assert_eq!(pointers, ["/pid_graph/nodes/2", "/pid_graph/nodes/1", "/pid_graph/edges"]);
+    assert_eq!(pointers, ["/pid_graph/nodes/2", "/pid_graph/nodes/1", "/pid_graph/edges/0"]);
     assert!(refused[2].1.contains("zz"), "{refused:?}");
     assert!(strict(r#"{"nodes":[{"id":1},{"id":"1"}],"edges":[]}"#).is_ok());
+}
+
+#[test]
+fn errors_of_edges_and_of_containment_are_doubtful_too() {
+    let check = |nodes: &str, edges: &str, expected: &[(&str, u64, &str)]| {
+        let body = format!(r#"{{"nodes":[{nodes}],"edges":[{edges}]}}"#);
+        let draft = of(&body).expect("let through");
+        let listed = draft.warnings.iter().map(|warning| (warning.code, warning.count, warning.pointer.as_str()));
+        assert_eq!(listed.collect::<Vec<_>>(), expected, "{body}");
+        let refused = faults(strict(&body).expect_err("strict"));
+        assert_eq!(refused.len(), expected.len(), "{body}");
+    };
+    let two = r#"{"id":"a"},{"id":"b"}"#;
+    let edge = |id: &str| format!(r#"{{"id":"{id}","source":"a","target":"b"}}"#);
+    check(two, &[edge("e"), edge("e"), edge("f"), edge("e")].join(","), &[("G012", 2, "/edges/1")]);
+    check(two, r#"{"id":"e"},{"id":"f","source":"a"}"#, &[("G021", 2, "/edges/0")]);
+    let both = r#"{"source":"a","target":"b"},{"source":"a","target":"z"},{"target":"a"}"#;
+    check(two, both, &[("G020", 1, "/edges/1"), ("G021", 1, "/edges/2")]);
+    let within = r#"{"id":"a","parent_id":"b"},{"id":"b","parent_id":"a"},{"id":"c","parent_id":"a"}"#;
+    check(within, "", &[("G030", 1, "/nodes/0")]);
 }
 
 #[test]
