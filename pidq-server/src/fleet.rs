@@ -76,7 +76,7 @@ struct Row {
 
 /// `POST /graph`.
 pub(crate) async fn ask(server: &Arc<Server>, mut request: Request) -> Result<Response, Problem> {
-    let fleet: Fleet = request.object().await?;
+    let fleet: Fleet = question::members(&request.bytes().await?)?;
     let asked = Arc::new(Asked::new(fleet.query, fleet.params)?);
     let asker = Asker::of(server, &request)?;
     let jobs = Jobs::read(fleet.jobs)?;

@@ -20,7 +20,7 @@ use crate::store::{
 
 /// `GET /graph/{job_id}`.
 pub(crate) async fn fetch(server: &Server, request: Request) -> Result<Response, Problem> {
-    let (job, which) = (job(&request)?, which(&request.head)?);
+    let (job, which) = (job(&request)?, which(&request)?);
     let media = Media::wanted(&request)?;
     let asker = Asker::of(server, &request)?;
     asker.must_read(&job).await?;
@@ -53,6 +53,8 @@ async fn exported(
     media: Media,
 ) -> Result<Response, Problem> {
     let meta = server.store.head(&asker.tenant, job, which).await.map_err(problem)?;
+    // The whole of a drawing in lines: its items.
+    let media = if let Media::Lines = media { Media::Items } else { media };
     let (tag, kind) = (media.tag(&meta), media.media_type());
     let response = if request.head.knows(&tag) {
         Response::ok(kind, "")
@@ -194,15 +196,25 @@ pub(crate) fn job(request: &Request) -> Result<JobId, Problem> {
 }
 
 /// The version that is asked for. A schema that is not ours is not acceptable.
-pub(crate) fn which(head: &Head) -> Result<Which, Problem> {
-    let schema = head.header(SCHEMA_VERSION).unwrap_or(SCHEMA);
+pub(crate) fn which(request: &Request) -> Result<Which, Problem> {
+    let schema = request.head.header(SCHEMA_VERSION).unwrap_or(SCHEMA);
     // A reader takes what has the same first number.
     if schema.trim().split('.').next() != Some(SCHEMA) {
         let detail = "There is no such schema version here.";
         let problem = Problem::new(StatusCode::NOT_ACCEPTABLE, "unsupported-schema-version").detail(detail);
         return Err(problem.with("allowed", json!([SCHEMA])));
     }
-    Ok(head.header(CHANGE_VERSION).map_or(Which::Latest, |version| Which::Version(Version::named(version.trim()))))
+    let form = request.query()?;
+    match (request.head.header(CHANGE_VERSION).map(str::trim), form.one("change_version")?) {
+        (Some(header), Some(parameter)) if header != parameter => Err(two_versions()),
+        (None, None) => Ok(Which::Latest),
+        (Some(version), _) | (None, Some(version)) => Ok(Which::Version(Version::named(version))),
+    }
+}
+
+fn two_versions() -> Problem {
+    let detail = "`X-Change-Version` and `change_version` ask for two versions.";
+    Problem::bad_request("invalid-parameter", detail).with("parameter", "change_version")
 }
 
 /// The headers that tell of a version.

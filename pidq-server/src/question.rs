@@ -9,12 +9,14 @@ use pidq_core::limits::MAX_QUERY;
 use pidq_core::{Cancel, Graph, Limits, Profile, Query, Scratch};
 use pidq_http::header::HeaderName;
 use pidq_http::{Done, Problem, Request, Response, StatusCode, Work};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 use serde_json::{Value as Json, json};
 
 use crate::answering::{self, Plain};
 use crate::asker::Asker;
+use crate::door::json::lone_surrogate;
 use crate::graph::{CHANGE_VERSION, job, which};
 use crate::graphs::{self, Queries};
 use crate::memory::Memory;
@@ -22,7 +24,7 @@ use crate::problems::{problem, query_problem, told};
 use crate::rendering::{Failure, Media, Rendered, Rendering};
 use crate::results::ResultKey;
 use crate::server::{Budget, Server};
-use crate::store::{JobId, Meta, Tenant, Which};
+use crate::store::{Error, JobId, Meta, Tenant, Which};
 
 /// The body of a query request.
 #[derive(Deserialize)]
@@ -39,6 +41,17 @@ pub(crate) struct Asked {
 /// A member that is there, also if it is null: that is another mistake than leaving it out.
 pub(crate) fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Box<RawValue>>, D::Error> {
     Box::deserialize(deserializer).map(Some)
+}
+
+/// The members of a request. What serde only skips or keeps as it is must be sound too: UTF-8, and whole characters.
+pub(crate) fn members<T: DeserializeOwned>(body: &[u8]) -> Result<T, Problem> {
+    let members = Request::object_in(body)?;
+    let malformed = |detail: &str, offset| Err(problem(Error::MalformedJson { detail: detail.into(), offset }));
+    match std::str::from_utf8(body).map(lone_surrogate) {
+        Ok(None) => Ok(members),
+        Ok(Some(offset)) => malformed("An escape is half a character", offset),
+        Err(error) => malformed("It is not UTF-8", error.valid_up_to()),
+    }
 }
 
 /// A query on a graph that is ready to run, on a thread for such work.
@@ -62,7 +75,7 @@ pub(crate) struct Answer {
 
 /// `POST /graph/{job_id}`.
 pub(crate) async fn ask(server: &Server, mut request: Request) -> Result<Response, Problem> {
-    let (job, which, media) = (job(&request)?, which(&request.head)?, Media::wanted(&request)?);
+    let (job, which, media) = (job(&request)?, which(&request)?, Media::wanted(&request)?);
     let asker = Asker::of(server, &request)?;
     asker.must_read(&job).await?;
     let meta = server.store.head(&asker.tenant, &job, &which).await.map_err(problem)?;
@@ -71,7 +84,7 @@ pub(crate) async fn ask(server: &Server, mut request: Request) -> Result<Respons
     if let Some(ready) = key.as_ref().and_then(|key| server.results.get(key)) {
         return Ok(ready.again());
     }
-    let asked: Asked = Request::object_in(&body)?;
+    let asked: Asked = members(&body)?;
     asked.check()?;
     let graph = graphs::of_version(&server.store, &server.graphs, &asker.tenant, &meta).await.map_err(problem)?;
     if let Some(key) = key.filter(|_| !asked.explain && !asked.dry_run) {

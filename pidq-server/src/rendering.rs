@@ -19,6 +19,8 @@ pub(crate) enum Media {
     Json,
     /// One row a line.
     Lines,
+    /// The nodes of a drawing, and then its edges, one a line.
+    Items,
     /// A file for another program.
     File(&'static Format),
 }
@@ -89,7 +91,7 @@ impl Media {
     pub fn media_type(self) -> &'static str {
         match self {
             Media::Json => "application/json",
-            Media::Lines => "application/x-ndjson",
+            Media::Lines | Media::Items => "application/x-ndjson",
             Media::File(format) => format.media_type,
         }
     }
@@ -98,7 +100,7 @@ impl Media {
     pub fn tag(self, meta: &Meta) -> String {
         let name = match self {
             Media::Json => return meta.etag().as_str().to_owned(),
-            Media::Lines => "ndjson",
+            Media::Lines | Media::Items => "ndjson",
             Media::File(format) => format.name,
         };
         format!("{}-{name}-{}", meta.etag(), env!("CARGO_PKG_VERSION"))
@@ -110,12 +112,10 @@ impl Media {
         let mut body = Vec::new();
         match (self, kind) {
             (Media::File(format), _) => body = file(format, outcome.value)?,
+            (Media::Items, _) => items(outcome.value, limit, &mut body)?,
             (Media::Lines, "array") => lines(outcome.value, limit, &mut body)?,
             (Media::Lines, "none") => {}
-            (Media::Lines, _) => {
-                outcome.write_json(&mut body)?;
-                body.push(b'\n');
-            }
+            (Media::Lines, _) => line(outcome.value, limit, &mut body)?,
             (Media::Json, "none") => body.extend(b"[]"),
             (Media::Json, "array") => outcome.write_json(&mut body)?,
             (Media::Json, _) => {
@@ -138,16 +138,30 @@ fn forms() -> impl Iterator<Item = (&'static str, &'static str, Media)> {
 
 /// The items of a list, one a line.
 fn lines(value: Value<'_>, limit: usize, body: &mut Vec<u8>) -> Result<(), Failure> {
-    for item in value.as_array().into_iter().flat_map(|items| items.iter()) {
-        let left = limit.saturating_sub(body.len() + 1);
-        let mut add = |text: &str| {
-            body.extend(text.as_bytes());
-            Ok(())
-        };
-        item.write_json(left, &mut add).map_err(|error| too_large(error, limit))?;
-        body.push(b'\n');
-    }
+    value.as_array().into_iter().flat_map(|items| items.iter()).try_for_each(|item| line(item, limit, body))
+}
+
+/// A value as a line. What a document has on several lines becomes one: in JSON, line ends stand between parts only.
+fn line(value: Value<'_>, limit: usize, body: &mut Vec<u8>) -> Result<(), Failure> {
+    let is_line_end = |byte: &u8| matches!(byte, b'\n' | b'\r');
+    let left = limit.saturating_sub(body.len() + 1);
+    let mut add = |text: &str| {
+        match text.as_bytes() {
+            bytes if bytes.iter().any(is_line_end) => body.extend(bytes.iter().filter(|byte| !is_line_end(byte))),
+            bytes => body.extend(bytes),
+        }
+        Ok(())
+    };
+    value.write_json(left, &mut add).map_err(|error| too_large(error, limit))?;
+    body.push(b'\n');
     Ok(())
+}
+
+/// The nodes and the edges of a drawing, one a line.
+fn items(drawing: Value<'_>, limit: usize, body: &mut Vec<u8>) -> Result<(), Failure> {
+    let graph = drawing.as_object().and_then(|root| root.get("pid_graph")).and_then(Value::as_object);
+    let lists = ["nodes", "edges"].into_iter().filter_map(|name| graph?.get(name));
+    lists.into_iter().try_for_each(|list| lines(list, limit, body))
 }
 
 /// The limit is that of all lines, not what those before have left of it.

@@ -93,7 +93,7 @@ pub const ROUTES: &[Route<Server>] = &[
         path: "/graph/{job_id}",
         access: Access::Scope("read"),
         summary: "The whole graph of a job, as it was put.",
-        parameters: &[JOB, VERSION, SCHEMA, FORMAT],
+        parameters: &[JOB, VERSION, OF_VERSION, SCHEMA, FORMAT],
         body: None,
         replies: GRAPHS,
         handler: |server, request| Box::pin(graph::fetch(server, request)),
@@ -103,7 +103,7 @@ pub const ROUTES: &[Route<Server>] = &[
         path: "/graph/{job_id}",
         access: Access::Scope("read"),
         summary: "The part of the graph that a query selects.",
-        parameters: &[JOB, VERSION, SCHEMA, FORMAT],
+        parameters: &[JOB, VERSION, OF_VERSION, SCHEMA, FORMAT],
         body: Some(Accepts { media: &["application/json"], limit: QUERY_BODY, schema: QUERY }),
         replies: RESULTS,
         handler: |server, request| Box::pin(question::ask(server, request)),
@@ -183,6 +183,12 @@ const VERSION: Parameter = Parameter {
     place: Place::Header,
     schema: r#"{"type":"string"}"#,
     summary: "This version instead of the latest.",
+};
+const OF_VERSION: Parameter = Parameter {
+    name: "change_version",
+    place: Place::Query,
+    schema: r#"{"type":"string"}"#,
+    summary: "The same, for those who cannot set headers.",
 };
 const SCHEMA: Parameter = Parameter {
     name: "X-Schema-Version",

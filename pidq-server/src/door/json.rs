@@ -47,7 +47,7 @@ pub(super) fn members(json: &str, at: usize) -> Option<Members<'_>> {
 }
 
 /// The place of the first escape that is half a character.
-pub(super) fn lone_surrogate(json: &str) -> Option<usize> {
+pub(crate) fn lone_surrogate(json: &str) -> Option<usize> {
     let bytes = json.as_bytes();
     let mut at = 0;
     while let Some(found) = bytes.get(at..)?.iter().position(|byte| *byte == b'\\') {

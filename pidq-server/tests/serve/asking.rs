@@ -141,6 +141,11 @@ async fn a_body_that_is_no_question_is_refused() {
         ("", "malformed-json"),
         ("{", "malformed-json"),
         (r#"{"query": "\ud800"}"#, "malformed-json"),
+        (r#"{"query": "$x", "params": {"x": "\ud800"}}"#, "malformed-json"),
+        (r#"{"query": "$x", "params": {"x": "\udc00\ud800"}}"#, "malformed-json"),
+        (r#"{"query": "1", "params": {"\udfff": 1}}"#, "malformed-json"),
+        (r#"{"query": "1", "\ud800": 1}"#, "malformed-json"),
+        (r#"{"query": "1", "note": ["\ud83d"]}"#, "malformed-json"),
         (r#"{"query": "get()"} x"#, "malformed-json"),
         ("\u{feff}{\"query\": \"get()\"}", "malformed-json"),
         ("{}", "invalid-request"),
@@ -162,12 +167,16 @@ async fn a_body_that_is_no_question_is_refused() {
         viewer.send("POST", "/graph/J-1", json, body).await.refuses(400, code);
     }
     viewer.send("POST", "/graph/J-1", json, vec![0xff, 0xfe]).await.refuses(400, "malformed-json");
+    let skipped = b"{\"query\": \"1\", \"note\": \"\xff\"}".to_vec();
+    viewer.send("POST", "/graph/J-1", json, skipped).await.refuses(400, "malformed-json");
     let large = json!({"query": "get()", "note": "x".repeat(2 << 20)}).to_string();
     viewer.send("POST", "/graph/J-1", json, large).await.refuses(413, "payload-too-large");
     for media in [&["content-type: text/plain"][..], &[]] {
         let refused = viewer.send("POST", "/graph/J-1", media, r#"{"query": "get()"}"#).await;
         assert_eq!(refused.refuses(415, "unsupported-media-type").header("accept"), "application/json");
     }
+    let whole = r#"{"query": "$x", "params": {"x": "\ud83d\ude00\\ud800"}, "note": "\ud83d\ude00"}"#;
+    assert_eq!(viewer.send("POST", "/graph/J-1", json, whole).await.result(), json!(["😀\\ud800"]));
     let more = json!({"query": "1", "unknown": {"members": "are ignored"}});
     viewer.post("/graph/J-1", more).await.is(200);
 }

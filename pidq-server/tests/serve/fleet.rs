@@ -103,6 +103,8 @@ async fn a_body_that_names_no_drawings_is_refused() {
     ] {
         viewer.post("/graph", body).await.refuses(400, "invalid-request");
     }
+    let half = r#"{"query": "$x", "params": {"x": "\ud800"}, "jobs": {"prefix": ""}}"#;
+    viewer.send("POST", "/graph", &["content-type: application/json"], half).await.refuses(400, "malformed-json");
     let long = json!({"query": " ".repeat(65_537), "jobs": {"ids": []}});
     viewer.post("/graph", long).await.refuses(422, "query-limit");
     viewer.post("/graph", json!({"query": "1", "jobs": {"ids": ["a/b"]}})).await.refuses(400, "invalid-job-id");

@@ -111,6 +111,31 @@ async fn older_versions_can_be_asked_for() {
 }
 
 #[tokio::test]
+async fn older_versions_can_be_asked_for_in_the_address() {
+    let service = Service::start().await;
+    let desk = service.client("desk").await;
+    desk.put("/graph/J-1", &drawing("A")).await.is(201);
+    desk.put("/graph/J-1", &drawing("B")).await.is(200);
+    for (version, node) in [("1", "\"A\""), ("2", "\"B\"")] {
+        for format in ["json", "ndjson"] {
+            let answer = desk.get(&format!("/graph/J-1?change_version={version}&format={format}")).await.is(200);
+            assert_eq!(answer.header("x-change-version"), version);
+            assert!(answer.text().contains(node), "{}", answer.text());
+        }
+        let asked = desk.post(&format!("/graph/J-1?change_version={version}"), json!({"query": "1"})).await.is(200);
+        assert_eq!(asked.json()["change_version"], version);
+    }
+    desk.get("/graph/J-1?change_version=3").await.refuses(404, "graph-version-not-found");
+    desk.get("/graph/J-1?change_version=").await.refuses(404, "graph-version-not-found");
+    desk.get("/graph/J-1?change_version=1&change_version=2").await.refuses(400, "invalid-parameter");
+    let both = async |version: &str| {
+        desk.send("GET", "/graph/J-1?change_version=1", &[&format!("x-change-version: {version}")], "").await
+    };
+    assert!(both("1").await.is(200).text().contains("\"A\""));
+    both("2").await.refuses(400, "invalid-parameter");
+}
+
+#[tokio::test]
 async fn schemas_are_told_apart_by_their_first_number() {
     let service = Service::start().await;
     let desk = service.client("desk").await;
@@ -175,6 +200,29 @@ async fn each_form_has_a_tag_of_its_own() {
     }
     let accepted = ["accept: text/csv", &format!("if-none-match: {plain}")];
     desk.send("GET", "/graph/J-1", &accepted, "").await.is(200);
+}
+
+#[tokio::test]
+async fn the_lines_of_a_graph_are_its_nodes_and_edges() {
+    let service = Service::start().await;
+    let desk = service.client("desk").await;
+    let nodes: Vec<Value> = (0..50).map(|n| json!({"id": n, "at": [n, {"x": "a b\\\"c"}]})).collect();
+    let edges: Vec<Value> = (1..50).map(|n| json!({"source": n - 1, "target": n})).collect();
+    let graph = json!({"pid_graph": {"nodes": nodes, "edges": edges, "metadata": {}}});
+    desk.put("/graph/J-1", &serde_json::to_string_pretty(&graph).expect("JSON")).await.is(201);
+    let check = |text: &str, expected: &[Value]| {
+        let rows: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).expect(line)).collect();
+        assert_eq!(rows, expected);
+    };
+    let named = desk.get("/graph/J-1?format=ndjson").await.is(200);
+    assert_eq!(named.header("content-type"), "application/x-ndjson");
+    check(&named.text(), &[nodes.clone(), edges].concat());
+    let accepted = desk.send("GET", "/graph/J-1", &["accept: application/x-ndjson"], "").await.is(200);
+    assert_eq!(accepted.body, named.body);
+    let asked = desk.post("/graph/J-1?format=ndjson", json!({"query": ".pid_graph.nodes"})).await.is(200);
+    check(&asked.text(), &nodes);
+    let one = desk.post("/graph/J-1?format=ndjson", json!({"query": ".pid_graph.nodes | get(3)"})).await.is(200);
+    check(&one.text(), &nodes[3..4]);
 }
 
 #[tokio::test]
