@@ -2,7 +2,10 @@
 //!
 //! Nothing is written there. Files are read when the directory is opened, on [`Served::reload`], and shortly after
 //! they change; all are kept in memory, packed. One that cannot be used keeps its last good content. Replace a file
-//! by renaming another one over it: half of a file is no graph either.
+//! by renaming another one over it: half of a file is no graph either. The directory may be replaced too, and a link to
+//! it switched.
+
+mod watch;
 
 use std::collections::BTreeMap;
 use std::fs::{self, Metadata};
@@ -10,14 +13,12 @@ use std::io::{self, Read};
 use std::ops::Bound;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
-use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
-use notify::event::{AccessKind, AccessMode, EventKind};
-use notify::{RecommendedWatcher, RecursiveMode, Watcher};
+
+use watch::Watch;
 
 use crate::door::{Draft, Numbering, Rules, admit};
 use crate::store::packing::{Growth, Packing, pack, unpack, unpack_own};
@@ -29,10 +30,6 @@ use crate::store::{
 /// Endings of files, the preferred ones first.
 const ENDINGS: [(&str, Packing); 3] =
     [(".json", Packing::None), (".json.zst", Packing::Zstd), (".json.gz", Packing::Gzip)];
-/// How long it must be quiet before changes are looked at.
-const QUIET: Duration = Duration::from_millis(200);
-/// How long changes wait at most, when it is never quiet.
-const PATIENCE: Duration = Duration::from_secs(2);
 /// A file that was changed so shortly before it was read may have been changed once more without a trace.
 const CLOCK: Duration = Duration::from_secs(2);
 
@@ -69,7 +66,7 @@ impl Default for Options {
 /// A served directory.
 pub struct Served {
     shelf: Arc<Shelf>,
-    _watch: Option<Watch>,
+    watch: Option<Watch>,
 }
 
 impl Served {
@@ -86,7 +83,7 @@ impl Served {
             Notice::OnDemand => None,
         };
         shelf.reload()?;
-        Ok(Served { shelf, _watch: watch })
+        Ok(Served { shelf, watch })
     }
 
     /// Looks for new, changed and removed files. Blocks.
@@ -94,7 +91,8 @@ impl Served {
     /// # Errors
     /// `storage-failure`, when the directory cannot be read: all stays as it was.
     pub fn reload(&self) -> Result<()> {
-        self.shelf.reload()
+        let watched = self.watch.as_ref().map_or(Ok(()), Watch::anew);
+        self.shelf.reload().and(watched)
     }
 }
 
@@ -292,7 +290,7 @@ fn only_served<T>() -> Result<T> {
 
 impl Store for Served {
     fn reload(&self) -> Result<()> {
-        self.shelf.reload()
+        Served::reload(self)
     }
 
     fn commit<'a>(&'a self, _: &'a Tenant, _: &'a JobId, _: Draft, _: &'a Precondition) -> Answer<'a, Committed> {
@@ -349,62 +347,5 @@ impl Store for Served {
 
     fn state(&self) -> Pin<Box<dyn Future<Output = State> + Send + '_>> {
         Box::pin(std::future::ready(State::Served))
-    }
-}
-
-/// Reads the directory again when the system says that it has changed.
-struct Watch {
-    watcher: Option<RecommendedWatcher>,
-    thread: Option<JoinHandle<()>>,
-}
-
-impl Watch {
-    fn start(shelf: &Arc<Shelf>) -> Result<Watch> {
-        let unwatched = |error: notify::Error| Error::StorageFailure(format!("watching failed: {error}"));
-        let (changed, changes) = channel();
-        let tell = move |event: notify::Result<notify::Event>| {
-            if event.as_ref().map_or(true, |event| is_change(&event.kind)) {
-                let _ = changed.send(());
-            }
-        };
-        let mut watcher = notify::recommended_watcher(tell).map_err(unwatched)?;
-        watcher.watch(&shelf.dir, RecursiveMode::NonRecursive).map_err(unwatched)?;
-        let shelf = shelf.clone();
-        let thread = thread::spawn(move || follow(&shelf, &changes));
-        Ok(Watch { watcher: Some(watcher), thread: Some(thread) })
-    }
-}
-
-impl Drop for Watch {
-    fn drop(&mut self) {
-        // Without the watcher nobody sends any more, and the thread ends.
-        self.watcher = None;
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
-    }
-}
-
-/// Our own reading is seen as well. It is no change.
-fn is_change(kind: &EventKind) -> bool {
-    match kind {
-        EventKind::Access(AccessKind::Close(AccessMode::Write)) => true,
-        EventKind::Access(_) => false,
-        _ => true,
-    }
-}
-
-fn follow(shelf: &Shelf, changes: &Receiver<()>) {
-    while changes.recv().is_ok() {
-        let first = Instant::now();
-        while first.elapsed() < PATIENCE {
-            match changes.recv_timeout(QUIET) {
-                Ok(()) => {}
-                Err(RecvTimeoutError::Timeout) => break,
-                Err(RecvTimeoutError::Disconnected) => return,
-            }
-        }
-        // An error was told as an event; the next change is another chance.
-        let _ = shelf.reload();
     }
 }

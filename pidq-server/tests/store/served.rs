@@ -159,19 +159,70 @@ fn memory_has_a_bound() {
     assert!(list.lock().expect("no panic").iter().any(|event| matches!(event, Event::Broken { kept: false, .. })));
 }
 
+#[track_caller]
+fn until(holds: &dyn Fn() -> bool) {
+    let start = Instant::now();
+    while !holds() {
+        assert!(start.elapsed() < Duration::from_secs(20), "not noticed");
+        std::thread::yield_now();
+    }
+}
+
+/// Whether a job is what a file of it has.
+fn shows(served: &Served, name: &str, number: u64) -> bool {
+    let expected = draft(&job(name), drawing(number)).to_json("1");
+    get(served, name).is_ok_and(|graph| graph.bytes == expected)
+}
+
+#[test]
+fn a_directory_that_was_replaced_is_followed() {
+    let place = Place::new();
+    let (dir, old) = (place.path().join("graphs"), place.path().join("old"));
+    fs::create_dir(&dir).expect("made");
+    fs::write(dir.join("J.json"), drawing(1)).expect("written");
+    let served = Served::open(&dir, Options::default()).expect("opens");
+    fs::rename(&dir, &old).expect("renamed");
+    fs::create_dir(&dir).expect("made");
+    fs::write(dir.join("J.json"), drawing(2)).expect("written");
+    until(&|| shows(&served, "J", 2));
+    fs::write(dir.join("K.json"), drawing(3)).expect("written");
+    until(&|| shows(&served, "K", 3));
+    fs::rename(&dir, place.path().join("older")).expect("renamed");
+    fs::rename(&old, &dir).expect("renamed");
+    served.reload().expect("read");
+    assert!(shows(&served, "J", 1));
+    fs::write(dir.join("J.json"), drawing(4)).expect("written");
+    until(&|| shows(&served, "J", 4));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_that_is_switched_is_followed() {
+    let place = Place::new();
+    let path = |name: &str| place.path().join(name);
+    for (folder, number) in [("one", 1), ("two", 2)] {
+        fs::create_dir_all(path(folder).join("graphs")).expect("made");
+        fs::write(path(folder).join("graphs/J.json"), drawing(number)).expect("written");
+    }
+    let switch = |target: &str| {
+        std::os::unix::fs::symlink(target, path("next")).expect("linked");
+        fs::rename(path("next"), path("current")).expect("renamed");
+    };
+    switch("one");
+    let served = Served::open(path("current").join("graphs"), Options::default()).expect("opens");
+    assert!(shows(&served, "J", 1));
+    switch("two");
+    until(&|| shows(&served, "J", 2));
+    fs::write(path("two").join("graphs/J.json"), drawing(3)).expect("written");
+    until(&|| shows(&served, "J", 3));
+}
+
 #[test]
 fn changes_are_noticed() {
     let place = Place::new();
     fs::write(place.path().join("J.json"), drawing(1)).expect("written");
     let (events, list) = heard();
     let served = Served::open(place.path(), Options { events, ..Options::default() }).expect("opens");
-    let until = |holds: &dyn Fn() -> bool| {
-        let start = Instant::now();
-        while !holds() {
-            assert!(start.elapsed() < Duration::from_secs(20), "not noticed");
-            std::thread::yield_now();
-        }
-    };
     fs::write(place.path().join("next"), drawing(2)).expect("written");
     fs::rename(place.path().join("next"), place.path().join("J.json")).expect("renamed");
     let second = draft(&job("J"), drawing(2)).to_json("1");
