@@ -127,7 +127,7 @@ pub(crate) struct Figures {
 struct Usual {
     ok: OnceLock<Counter>,
     seconds: OnceLock<Spread>,
-    notes: [OnceLock<(&'static str, Spread)>; 2],
+    notes: [OnceLock<(&'static str, Spread)>; 3],
 }
 
 impl Figures {

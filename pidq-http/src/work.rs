@@ -159,6 +159,11 @@ impl Work {
         done.map_err(|_| Problem::internal())
     }
 
+    /// How many jobs wait for a thread.
+    pub fn waiting(&self) -> usize {
+        locked(&self.pool.shared.state).jobs.len()
+    }
+
     fn push(&self, key: Key, running: Arc<Mutex<Running>>, job: impl FnOnce() + Send + 'static) -> Result<(), Problem> {
         let shared = &self.pool.shared;
         let (owner, pool) = (key.clone(), Arc::downgrade(shared));

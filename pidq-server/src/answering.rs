@@ -65,7 +65,6 @@ pub(crate) async fn answer(
 ) -> Result<Response, Problem> {
     let question = server.results.question(key);
     let effort = question.effort();
-    let budget = plain.budget;
     let here = plain
         .limits_here(effort)
         .and_then(|limits| server.memory.run_now(limits.memory, |scratch| plain.try_here(scratch, limits)).flatten());
@@ -74,11 +73,12 @@ pub(crate) async fn answer(
         // Boxed, so that an answer takes no more memory than most of them need: this and those below.
         None => Box::pin(plain.elsewhere(server, asker)).await?,
     };
-    let made = done.map_err(|failure| refused(failure, budget, Media::Json))?;
+    let made = done.map_err(|failure| refused(failure, server, Media::Json))?;
     question.asked(Effort::of(made.headers.fuel, made.took));
     // Who asks twice may ask again.
     let keep = effort.is_some() && server.results.have_room_for(made.recipe.len());
-    let notes = [("fuel", made.headers.fuel), ("queue_ms", waited.as_millis() as u64)];
+    let bytes = made.recipe.len() as u64;
+    let notes = [("fuel", made.headers.fuel), ("queue_ms", waited.as_millis() as u64), ("bytes", bytes)];
     let response = made.respond(server, asker, keep.then_some(key)).await?;
     Ok(notes.into_iter().fold(response, |response, (name, value)| response.note(name, value)))
 }
@@ -208,7 +208,7 @@ impl Ready {
     /// The same answer again.
     pub fn again(&self) -> Response {
         let response = self.headers.on(Response::new(StatusCode::OK, "application/json", self.body.clone()));
-        response.note("fuel", self.headers.fuel).note("queue_ms", 0)
+        response.note("fuel", self.headers.fuel).note("queue_ms", 0).note("bytes", self.body.len() as u64)
     }
 }
 

@@ -175,7 +175,10 @@ async fn row(fleet: &Sent, job: JobId, may_read: bool) -> Row {
     let answer = match done {
         Ok(done) => match done.value {
             Ok(answer) => raw(answer.rendered.body),
-            Err(failure) => Err(failure_row(&failure)),
+            Err(failure) => {
+                question::count(&failure, &fleet.server.meters);
+                Err(failure_row(&failure))
+            }
         },
         Err(problem) => Err(refusal(&problem)),
     };

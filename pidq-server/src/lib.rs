@@ -28,6 +28,7 @@ pub mod door;
 pub mod graphs;
 pub mod manual;
 pub mod memory;
+pub mod meters;
 pub mod results;
 pub mod served;
 pub mod store;

@@ -15,11 +15,12 @@ use pidq_http::{App, Cursors, Floor, SettingError, Settings, Work};
 use crate::door::Rules;
 use crate::graphs::{Copies, Graphs, Queries};
 use crate::memory::Memory;
+use crate::meters::{Meters, sync_clock};
 use crate::results::Results;
 use crate::routes::ROUTES;
 use crate::served::{self, Served};
 use crate::server::{Budget, OPEN_TENANT, Server, authenticate, ready};
-use crate::store::{self, Error, Event, Share, Store};
+use crate::store::{self, Clock, Error, Event, Share, Store};
 
 /// Bytes of graphs that are kept as they are sent, at most as many as of graphs that were read.
 const COPIES: usize = 64 << 20;
@@ -72,7 +73,8 @@ from!(SettingError => Setting, Error => Store, IdentityError => Accounts, Databa
 /// What cannot be opened, and why. Secrets are not in it.
 pub async fn open(settings: &Settings) -> Result<App<Server>, OpenError> {
     let accounts = accounts(settings).await?;
-    let store = graphs(settings).await?;
+    let meters = Arc::new(Meters::default());
+    let store = graphs(settings, sync_clock(&meters)).await?;
     let pool = bytes(settings.size("PIDQ_QUERY_POOL")?);
     // Answers that are kept and queries that run share what there is; at most half of it is for answers.
     let results = bytes(settings.size("PIDQ_RESULT_CACHE")?).min(pool / 2);
@@ -89,6 +91,7 @@ pub async fn open(settings: &Settings) -> Result<App<Server>, OpenError> {
         results: Results::new(results),
         buffers: Arc::default(),
         cursors: Cursors::new(),
+        meters,
         rules: rules(settings)?,
         budget: budget(settings)?,
         require_if_match: settings.on("PIDQ_REQUIRE_IF_MATCH")?,
@@ -96,6 +99,7 @@ pub async fn open(settings: &Settings) -> Result<App<Server>, OpenError> {
     let mut app = App::new("pidq-server", env!("CARGO_PKG_VERSION"), server, ROUTES);
     app.authenticate = authenticate;
     app.ready = ready;
+    app.state.meters.register(&mut app.registry, app.state.work.clone());
     Floor(settings).furnish(&mut app)?;
     if app.state.identities.is_some() {
         app.resource_metadata = Some(format!("{}/.well-known/oauth-protected-resource", base_url(settings)?));
@@ -120,22 +124,26 @@ pub async fn open_accounts(settings: &Settings) -> Result<Identities, OpenError>
 /// # Errors
 /// As [`open`].
 pub async fn open_store(settings: &Settings) -> Result<Arc<dyn Store>, OpenError> {
-    let options =
-        store::Options { keep: settings.parsed("PIDQ_STORE_KEEP")?, share: share(settings)?, events: Arc::new(tell) };
+    store_with(settings, store::Options::default().clock).await
+}
+
+async fn store_with(settings: &Settings, clock: Clock) -> Result<Arc<dyn Store>, OpenError> {
+    let (keep, share) = (settings.parsed("PIDQ_STORE_KEEP")?, share(settings)?);
+    let options = store::Options { keep, share, events: Arc::new(tell), clock };
     match settings.optional("PIDQ_STORE_URL")? {
         Some(url) => Ok(store::open(url, options).await?),
         None => Ok(store::open(&format!("dir:{}", data_dir(settings)?.join("graphs").display()), options).await?),
     }
 }
 
-async fn graphs(settings: &Settings) -> Result<Arc<dyn Store>, OpenError> {
+async fn graphs(settings: &Settings, clock: Clock) -> Result<Arc<dyn Store>, OpenError> {
     match settings.path("PIDQ_GRAPHS")? {
         Some(path) => {
             let (rules, events) = (rules(settings)?, Arc::new(tell));
             let served = Served::open(path, served::Options { rules, events, ..served::Options::default() })?;
             Ok(Arc::new(served))
         }
-        None => open_store(settings).await,
+        None => store_with(settings, clock).await,
     }
 }
 

@@ -86,6 +86,16 @@ fn status(code: Code) -> (StatusCode, &'static str) {
     }
 }
 
+/// Which limit ended a query, in a word; time and whoever stopped waiting are among them.
+pub(crate) fn limit_of(error: &pidq_core::Error) -> Option<&'static str> {
+    let of_code = match error.code() {
+        Code::OutOfTime => Some("time"),
+        Code::Cancelled => Some("cancelled"),
+        code => limit(code, Budget::default(), 0).map(|(name, _)| name),
+    };
+    error.limit().map(|(name, _)| name).or(of_code)
+}
+
 /// Which budget ended, in the words of the interface, and what it was, where the error itself does not say.
 fn limit(code: Code, budget: Budget, output: usize) -> Option<(&'static str, u64)> {
     use pidq_core::limits::{Limits, MAX_NESTING, MAX_QUERY};

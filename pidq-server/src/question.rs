@@ -20,7 +20,8 @@ use crate::door::json::lone_surrogate;
 use crate::graph::{CHANGE_VERSION, job, which};
 use crate::graphs::{self, Queries};
 use crate::memory::Memory;
-use crate::problems::{problem, query_problem, told};
+use crate::meters::Meters;
+use crate::problems::{limit_of, problem, query_problem, told};
 use crate::rendering::{Failure, Media, Rendered, Rendering};
 use crate::results::ResultKey;
 use crate::server::{Budget, Server};
@@ -95,7 +96,7 @@ pub(crate) async fn ask(server: &Server, mut request: Request) -> Result<Respons
     let asked = Arc::new(asked);
     let done = run(server, &asker.key, graph, asked.clone(), rendering).await?;
     let waited = done.queued.as_millis() as u64;
-    let answer = done.value.map_err(|failure| refused(failure, server.budget, media))?;
+    let answer = done.value.map_err(|failure| refused(failure, server, media))?;
     let keep = |result| server.memory.keep(&asker.key, result).ok_or_else(no_room);
     Ok(respond(&asked, &meta, media, answer, keep)?.note("queue_ms", waited))
 }
@@ -110,7 +111,7 @@ pub(crate) async fn drawing(
     let graph = graphs::of_version(&server.store, &server.graphs, &asker.tenant, meta).await.map_err(problem)?;
     let asked = Arc::new(Asked::new("get()".into(), None)?);
     let done = run(server, &asker.key, graph, asked, Rendering::new(media)).await?;
-    let answer = done.value.map_err(|failure| refused(failure, server.budget, media))?;
+    let answer = done.value.map_err(|failure| refused(failure, server, media))?;
     server.memory.keep(&asker.key, answer.rendered.body).ok_or_else(no_room)
 }
 
@@ -118,7 +119,7 @@ pub(crate) async fn drawing(
 pub(crate) async fn must_compile(server: &Server, who: &str, asked: Arc<Asked>) -> Result<(), Problem> {
     let queries = server.queries.clone();
     let compiled = server.work.run_for(who, || {}, move || asked.compiled(&queries).map(|_| ())).await?;
-    compiled.value.map_err(|error| refused(error.into(), server.budget, Media::Lines))
+    compiled.value.map_err(|error| refused(error.into(), server, Media::Lines))
 }
 
 /// A graph that is ready to be asked.
@@ -244,12 +245,22 @@ fn query_too_long() -> Problem {
 }
 
 /// Why there is no answer.
-pub(crate) fn refused(failure: Failure, budget: Budget, media: Media) -> Problem {
+pub(crate) fn refused(failure: Failure, server: &Server, media: Media) -> Problem {
+    count(&failure, &server.meters);
     match failure {
-        Failure::Query(error) => query_problem(&error, budget, budget.output_in(media)),
+        Failure::Query(error) => query_problem(&error, server.budget, server.budget.output_in(media)),
         Failure::File(error) => {
             Problem::unprocessable("result-not-exportable", error.to_string()).with("pq_code", error.code().as_str())
         }
+    }
+}
+
+/// Counts a query that a limit has ended.
+pub(crate) fn count(failure: &Failure, meters: &Meters) {
+    if let Failure::Query(error) = failure
+        && let Some(limit) = limit_of(error)
+    {
+        meters.ended(limit);
     }
 }
 
@@ -279,11 +290,13 @@ fn respond(
         Media::Json => envelope(asked, meta, &rendered.body, explained.as_ref()),
         _ => rendered.body,
     };
+    let bytes = body.len() as u64;
     Ok(Response::new(StatusCode::OK, media.media_type(), keep(body)?)
         .header(RESULT_KIND, rendered.kind)
         .header(FUEL_USED, fuel.to_string())
         .header(CHANGE_VERSION, meta.version.as_str())
-        .note("fuel", fuel))
+        .note("fuel", fuel)
+        .note("bytes", bytes))
 }
 
 /// Results that are not read yet leave no room for this one.

@@ -11,6 +11,7 @@ use crate::buffers::Buffers;
 use crate::door::Rules;
 use crate::graphs::{Copies, Graphs, Queries};
 use crate::memory::Memory;
+use crate::meters::Meters;
 use crate::rendering::Media;
 use crate::results::Results;
 use crate::store::{State, Store};
@@ -37,6 +38,8 @@ pub struct Server {
     pub memory: Arc<Memory>,
     /// The places in lists that were handed out.
     pub cursors: Cursors,
+    /// What is counted.
+    pub meters: Arc<Meters>,
     /// What a graph may be.
     pub rules: Rules,
     /// What a query may cost.

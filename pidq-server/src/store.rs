@@ -15,7 +15,7 @@ pub mod vfs;
 use std::fmt;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
 
@@ -381,6 +381,9 @@ pub enum Event {
 /// Who is told about events.
 pub type Events = Arc<dyn Fn(&Event) + Send + Sync>;
 
+/// Who is told how long a sync of the disk took.
+pub type Clock = Arc<dyn Fn(Duration) + Send + Sync>;
+
 /// Nobody is told.
 pub fn no_events() -> Events {
     Arc::new(|_| {})
@@ -395,6 +398,8 @@ pub struct Options {
     pub share: Share,
     /// Who is told about damage and stopped writes.
     pub events: Events,
+    /// Who is told how long syncs take.
+    pub clock: Clock,
 }
 
 /// What a tenant may store.
@@ -421,7 +426,7 @@ impl Default for Share {
 
 impl Default for Options {
     fn default() -> Options {
-        Options { keep: 10, share: Share::default(), events: no_events() }
+        Options { keep: 10, share: Share::default(), events: no_events(), clock: Arc::new(|_| {}) }
     }
 }
 

@@ -7,7 +7,9 @@ use crate::server::Server;
 
 /// `POST /o/token/`.
 pub(crate) async fn issue(server: &Server, request: Request) -> Result<Response, Problem> {
-    oauth::token(identities(server)?, request).await
+    let response = oauth::token(identities(server)?, request).await?;
+    server.meters.logged_in(response.status, &response.bytes().unwrap_or_default());
+    Ok(response)
 }
 
 /// `POST /o/revoke_token/`.

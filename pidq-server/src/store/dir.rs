@@ -158,7 +158,7 @@ enum Found<T> {
 
 impl Core {
     fn open(vfs: Arc<dyn Vfs>, root: &Path, options: Options) -> Result<Core> {
-        let disk = Disk::new(vfs.clone(), root.into(), options.events.clone());
+        let disk = Disk::new(vfs.clone(), root.into(), &options);
         disk.make_root()?;
         let lock = vfs.lock(root).map_err(|error| locked(root, &error))?;
         let core = Core {

@@ -4,6 +4,7 @@
 //! `wire` sends some over a socket.
 
 mod asking;
+mod counting;
 mod fleet;
 mod kept;
 mod listing;

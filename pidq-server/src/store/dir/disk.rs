@@ -8,16 +8,18 @@ use std::hash::{BuildHasher, Hasher};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
+use std::time::Instant;
 
 use super::layout::UNFINISHED;
 use crate::store::vfs::Vfs;
-use crate::store::{Error, Event, Events, Result, State, held};
+use crate::store::{Clock, Error, Event, Events, Options, Result, State, held};
 
 /// A file system, and whether it can be written.
 pub(super) struct Disk {
     pub vfs: Arc<dyn Vfs>,
     root: PathBuf,
     events: Events,
+    clock: Clock,
     health: Mutex<Health>,
 }
 
@@ -28,8 +30,9 @@ enum Health {
 }
 
 impl Disk {
-    pub fn new(vfs: Arc<dyn Vfs>, root: PathBuf, events: Events) -> Disk {
-        Disk { vfs, root, events, health: Mutex::new(Health::Good) }
+    pub fn new(vfs: Arc<dyn Vfs>, root: PathBuf, options: &Options) -> Disk {
+        let (events, clock) = (options.events.clone(), options.clock.clone());
+        Disk { vfs, root, events, clock, health: Mutex::new(Health::Good) }
     }
 
     /// Puts a file in a directory. It is there whole, durably, or not at all.
@@ -48,14 +51,15 @@ impl Disk {
             }
             return Err(self.doubt("renaming", &error, Some(target)));
         }
-        self.vfs.sync_dir(dir).map_err(|error| self.doubt("syncing a directory", &error, Some(target)))
+        self.sync_dir(dir).map_err(|error| self.doubt("syncing a directory", &error, Some(target)))
     }
 
     fn write(&self, path: &Path, parts: &[&[u8]]) -> Result<()> {
         let mut file = self.vfs.create(path).map_err(|error| failure("creating a file", &error))?;
         let written = parts.iter().try_for_each(|part| file.write(part));
         let written = written.map_err(|error| failure("writing", &error));
-        let synced = written.and_then(|()| file.sync().map_err(|error| self.doubt("syncing", &error, None)));
+        let synced =
+            written.and_then(|()| self.timed(|| file.sync()).map_err(|error| self.doubt("syncing", &error, None)));
         if synced.is_err() {
             let _ = self.vfs.remove(path);
         }
@@ -96,7 +100,19 @@ impl Disk {
     /// # Errors
     /// `storage-failure` or `insufficient-storage`, and writes stop.
     pub fn settle(&self, dir: &Path) -> Result<()> {
-        self.vfs.sync_dir(dir).map_err(|error| self.doubt("syncing a directory", &error, None))
+        self.sync_dir(dir).map_err(|error| self.doubt("syncing a directory", &error, None))
+    }
+
+    fn sync_dir(&self, dir: &Path) -> io::Result<()> {
+        self.timed(|| self.vfs.sync_dir(dir))
+    }
+
+    /// A sync, and how long it takes.
+    fn timed(&self, sync: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
+        let begun = Instant::now();
+        let synced = sync();
+        (self.clock)(begun.elapsed());
+        synced
     }
 
     /// Goes on where writes have stopped, if a file can be written.
