@@ -290,21 +290,20 @@ fn allowed_origin<'a, S>(site: &Inner<S>, head: &'a Head) -> Option<&'a HeaderVa
 /// The headers that all answers share, the validator, and the content coding.
 fn finish<S>(site: &Inner<S>, wire: &Wire, mut trail: Trail, mut response: Response) -> hyper::Response<Outgoing> {
     trail.held = None;
+    let plain = trail.access == Access::Client || range::is_offered(&response.headers);
+    let encoder = if plain { None } else { compress::encoder(&trail.head.headers, &mut response) };
     not_modified(&trail.head, &mut response);
     if let Err(problem) = range::cut(&trail.head, &mut response) {
         response = tell(site, &trail, problem);
     }
     share(site, &trail, &mut response.headers);
-    let plain = trail.access == Access::Client
-        || response.status == StatusCode::NOT_MODIFIED
-        || range::is_offered(&response.headers);
-    let encoder = if plain { None } else { compress::encoder(&trail.head.headers, &mut response) };
     if trail.head.method == Method::HEAD {
         forget_body(&mut response, encoder.is_none());
     }
     trail.exchange.status = response.status.as_u16();
     trail.exchange.notes = std::mem::take(&mut response.notes);
-    let encoder = encoder.filter(|_| trail.head.method != Method::HEAD);
+    let has_body = trail.head.method != Method::HEAD && response.status != StatusCode::NOT_MODIFIED;
+    let encoder = encoder.filter(|_| has_body);
     let body = Outgoing::new(response.body, encoder, trail.exchange, wire);
     let mut answer = hyper::Response::new(body);
     *answer.status_mut() = response.status;
@@ -351,7 +350,7 @@ fn share<S>(site: &Inner<S>, trail: &Trail, headers: &mut HeaderMap) {
     }
 }
 
-/// 304 when the client has these very bytes, in whatever coding.
+/// 304 when the client has these very bytes, in whatever coding. The tag stays that of the coding that would be sent.
 fn not_modified(head: &Head, response: &mut Response) {
     let asks = head.method == Method::GET || head.method == Method::HEAD;
     let Some(tag) = response.headers.get(ETAG) else { return };
@@ -364,9 +363,10 @@ fn not_modified(head: &Head, response: &mut Response) {
     }
 }
 
-/// HEAD is GET without the body. The length is told when it is known to be that of the GET.
+/// HEAD is GET without the body. The length is told when it is known to be that of the GET; what has no body has none.
 fn forget_body(response: &mut Response, plain: bool) {
-    if let (true, Some(length)) = (plain, response.body.length()) {
+    let is_plain = plain && ![StatusCode::NO_CONTENT, StatusCode::NOT_MODIFIED].contains(&response.status);
+    if let (true, Some(length)) = (is_plain, response.body.length()) {
         response.headers.insert(CONTENT_LENGTH, length.into());
     }
     response.body = Content::Empty;

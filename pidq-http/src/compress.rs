@@ -17,7 +17,9 @@ const WORTH_IT: u64 = 1024;
 
 /// A compressor of one answer.
 pub(crate) struct Encoder {
-    kind: Kind,
+    coding: &'static str,
+    /// Made for the first bytes: an answer to HEAD, or one that the client has, sends none.
+    kind: Option<Kind>,
     /// Whether each piece has to be readable as soon as it is there.
     flush: bool,
 }
@@ -28,36 +30,51 @@ enum Kind {
 }
 
 impl Encoder {
-    fn new(coding: &str, flush: bool) -> io::Result<Self> {
-        let kind = match coding {
-            "gzip" => Kind::Gzip(Box::new(GzEncoder::new(Vec::new(), flate2::Compression::fast()))),
-            _ => Kind::Zstd(Box::new(zstd::stream::write::Encoder::new(Vec::new(), 1)?)),
-        };
-        Ok(Encoder { kind, flush })
+    fn new(coding: &'static str, flush: bool) -> Self {
+        Encoder { coding, kind: None, flush }
     }
 
     pub fn write(&mut self, bytes: &[u8]) -> io::Result<Bytes> {
-        let writer: &mut dyn Write = match &mut self.kind {
+        let flush = self.flush;
+        let kind = self.kind()?;
+        let writer: &mut dyn Write = match kind {
             Kind::Gzip(encoder) => &mut **encoder,
             Kind::Zstd(encoder) => &mut **encoder,
         };
         writer.write_all(bytes)?;
-        if self.flush {
+        if flush {
             writer.flush()?;
         }
-        Ok(self.take())
+        Ok(kind.take())
     }
 
     pub fn finish(&mut self) -> io::Result<Bytes> {
-        match &mut self.kind {
+        let kind = self.kind()?;
+        match kind {
             Kind::Gzip(encoder) => encoder.try_finish()?,
             Kind::Zstd(encoder) => encoder.do_finish()?,
         }
-        Ok(self.take())
+        Ok(kind.take())
+    }
+
+    fn kind(&mut self) -> io::Result<&mut Kind> {
+        Ok(match &mut self.kind {
+            Some(kind) => kind,
+            none => none.insert(Kind::new(self.coding)?),
+        })
+    }
+}
+
+impl Kind {
+    fn new(coding: &str) -> io::Result<Self> {
+        Ok(match coding {
+            "gzip" => Kind::Gzip(Box::new(GzEncoder::new(Vec::new(), flate2::Compression::fast()))),
+            _ => Kind::Zstd(Box::new(zstd::stream::write::Encoder::new(Vec::new(), 1)?)),
+        })
     }
 
     fn take(&mut self) -> Bytes {
-        let written = match &mut self.kind {
+        let written = match self {
             Kind::Gzip(encoder) => encoder.get_mut(),
             Kind::Zstd(encoder) => encoder.get_mut(),
         };
@@ -65,7 +82,8 @@ impl Encoder {
     }
 }
 
-/// The compressor for an answer, if the client wants one and it pays. Sets the headers that belong to it.
+/// The compressor for an answer, if the client wants one and it pays. Sets the headers that belong to it, also for those
+/// who get no body: the tag is that of the bytes that would be sent.
 pub(crate) fn encoder(wanted: &HeaderMap, response: &mut Response) -> Option<Encoder> {
     if let Some(coding) = response.headers.get(CONTENT_ENCODING).and_then(|c| c.to_str().ok()).map(str::to_owned) {
         mark_etag(&mut response.headers, &coding);
@@ -76,7 +94,7 @@ pub(crate) fn encoder(wanted: &HeaderMap, response: &mut Response) -> Option<Enc
         return None;
     }
     let coding = preferred(wanted)?;
-    let encoder = Encoder::new(coding, matches!(response.body, Content::Stream(_))).ok()?;
+    let encoder = Encoder::new(coding, matches!(response.body, Content::Stream(_)));
     response.headers.insert(CONTENT_ENCODING, HeaderValue::from_static(coding));
     mark_etag(&mut response.headers, coding);
     Some(encoder)
@@ -124,10 +142,7 @@ mod tests {
         let mut wanted = HeaderMap::new();
         wanted.insert(hyper::header::ACCEPT_ENCODING, HeaderValue::from_static(accept));
         let mut response = Response::ok(media, vec![b'x'; length]).etag("7");
-        let coding = encoder(&wanted, &mut response).map_or("plain", |e| match e.kind {
-            Kind::Gzip(_) => "gzip",
-            Kind::Zstd(_) => "zstd",
-        });
+        let coding = encoder(&wanted, &mut response).map_or("plain", |encoder| encoder.coding);
         format!("{coding} {}", response.headers[ETAG].to_str().unwrap_or("?"))
     }
 
@@ -153,7 +168,7 @@ mod tests {
     #[test]
     fn what_was_compressed_can_be_read_again() {
         for coding in CODINGS {
-            let mut encoder = Encoder::new(coding, true).expect("memory does not fail");
+            let mut encoder = Encoder::new(coding, true);
             let mut whole = encoder.write(b"a pump ").expect("memory does not fail").to_vec();
             assert!(!whole.is_empty(), "{coding}: a piece of a stream leaves at once");
             whole.extend(encoder.write(b"and a valve").expect("memory does not fail"));

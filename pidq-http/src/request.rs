@@ -6,6 +6,7 @@ mod inflate;
 mod leftover;
 mod multipart;
 
+use std::borrow::Cow;
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -68,6 +69,13 @@ impl Head {
         self.headers.get(name)?.to_str().ok()
     }
 
+    /// A header that is a list: its lines as one (RFC 9110 5.3). What is not ASCII stays, as something that nothing equals.
+    pub fn list(&self, name: impl AsHeaderName) -> Option<Cow<'_, str>> {
+        let mut lines = self.headers.get_all(name).iter().map(|line| String::from_utf8_lossy(line.as_bytes()));
+        let first = lines.next()?;
+        Some(lines.fold(first, |list, line| Cow::Owned(format!("{list}, {line}"))))
+    }
+
     /// The content type without its parameters, in lower case.
     pub fn media_type(&self) -> Option<String> {
         let value = self.headers.get(CONTENT_TYPE)?.to_str().ok()?;
@@ -81,19 +89,14 @@ impl Head {
 
     /// Whether what the client has is what this tag names, in whatever coding it came.
     pub fn knows(&self, tag: &str) -> bool {
-        self.header(header::IF_NONE_MATCH).is_some_and(|condition| compress::matches_etag(condition, tag))
+        self.list(header::IF_NONE_MATCH).is_some_and(|condition| compress::matches_etag(&condition, tag))
     }
 
     /// 412 unless `If-Match` and `If-None-Match` hold for what is there now: its tag, or none when nothing is there.
     pub fn precondition(&self, current: Option<&str>) -> Result<(), Problem> {
-        let held = |condition: &str| match current {
-            Some(tag) => compress::matches_etag(condition, tag),
-            None => false,
-        };
-        let all = |name| self.headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
-        let wanted: Vec<&str> = all(header::IF_MATCH).collect();
-        let missed = !wanted.is_empty() && !wanted.iter().any(|condition| held(condition));
-        if missed || all(header::IF_NONE_MATCH).any(held) {
+        let held = |condition: &str| current.is_some_and(|tag| compress::matches_etag(condition, tag));
+        let missed = self.list(header::IF_MATCH).is_some_and(|wanted| !held(&wanted));
+        if missed || self.list(header::IF_NONE_MATCH).is_some_and(|unwanted| held(&unwanted)) {
             let problem = Problem::new(StatusCode::PRECONDITION_FAILED, "precondition-failed");
             let problem = problem.detail("What is there now is not what the condition asks for.");
             return Err(match current {
@@ -296,6 +299,8 @@ mod tests {
         assert_eq!(holds(&[("if-match", "*")], None), Err(412));
         assert_eq!(holds(&[("if-none-match", "*")], Some("7")), Err(412));
         assert_eq!(holds(&[("if-none-match", "*")], None), Ok(()));
+        assert_eq!(holds(&[("if-match", "\"6\""), ("if-match", "\"7\"")], Some("7")), Ok(()));
+        assert_eq!(holds(&[("if-match", "\"\u{e4}\"")], Some("7")), Err(412), "a condition nobody can read is one");
     }
 
     #[test]

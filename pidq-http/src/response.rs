@@ -97,6 +97,12 @@ impl Response {
         Response::with_content(StatusCode::OK, media, Content::Filled(Box::new(body)))
     }
 
+    /// 304, once it has its validator, for a client that [`Head::knows`] it: the answer that would have these bytes, and
+    /// has none. How many they are decides on their coding, which the validator tells.
+    pub fn unsent(media: &'static str, length: u64) -> Self {
+        Response::with_content(StatusCode::OK, media, Content::Unsent(length))
+    }
+
     /// 200 with one JSON value a line.
     pub fn ndjson() -> (Lines, Self) {
         let (sender, response) = Response::stream("application/x-ndjson");
@@ -122,7 +128,7 @@ impl Response {
         match &self.body {
             Content::Empty => Some(Bytes::new()),
             Content::Whole(bytes) => Some(bytes.clone()),
-            Content::Filled(_) | Content::Stream(_) => None,
+            Content::Filled(_) | Content::Stream(_) | Content::Unsent(_) => None,
         }
     }
 

@@ -28,16 +28,17 @@ pub(crate) async fn fetch(server: &Server, request: Request) -> Result<Response,
         return exported(server, &request, &asker, (&job, &which), media).await;
     }
     let meta = server.store.head(&asker.tenant, &job, &which).await.map_err(problem)?;
+    let packed = packed(&request.head, meta.size);
     if request.head.knows(meta.etag().as_str()) {
-        return Ok(described(Response::ok("application/json", ""), &meta));
+        let known = described(Response::unsent("application/json", meta.size), &meta);
+        return Ok(if let Some(coding) = packed { known.encoded(coding) } else { known });
     }
-    let takes = |coding| request.head.accepts_encoding(coding);
     let wanted = Wanted { store: &server.store, tenant: &asker.tenant, meta: &meta, who: &asker.key };
-    if meta.size >= WORTH_PACKING && takes("gzip") && !takes("zstd") {
+    if packed == Some("gzip") {
         let (meta, bytes) = server.copies.in_gzip(wanted).await.map_err(problem)?;
         return Ok(described(Response::ok("application/json", bytes), &meta).encoded("gzip"));
     }
-    let coding = if takes("zstd") { Coding::Zstd } else { Coding::Identity };
+    let coding = if packed == Some("zstd") { Coding::Zstd } else { Coding::Identity };
     match server.copies.of_version(wanted, coding).await {
         Err(Error::NoRoom) if coding == Coding::Identity => unpacked(server, wanted).await,
         stored => Ok(whole(stored.map_err(problem)?)),
@@ -57,11 +58,18 @@ async fn exported(
     let media = if let Media::Lines = media { Media::Items } else { media };
     let (tag, kind) = (media.tag(&meta), media.media_type());
     let response = if request.head.knows(&tag) {
-        Response::ok(kind, "")
+        // Nobody knows how long it would be: about as long as the drawing.
+        Response::unsent(kind, meta.size)
     } else {
         Response::ok(kind, crate::question::drawing(server, asker, &meta, media).await?)
     };
     Ok(described(response, &meta).etag(tag))
+}
+
+/// The coding that a graph is kept in for this client: zstd, as it is stored, or gzip for those who know nothing better.
+fn packed(head: &Head, size: u64) -> Option<&'static str> {
+    let packs = |coding: &str| coding == "zstd" || size >= WORTH_PACKING;
+    ["zstd", "gzip"].into_iter().find(|coding| head.accepts_encoding(coding) && packs(coding))
 }
 
 fn whole(stored: StoredGraph) -> Response {
@@ -238,8 +246,8 @@ pub(crate) const CHANGE_VERSION: header::HeaderName = header::HeaderName::from_s
 
 /// `If-Match` and `If-None-Match`, as a write understands them.
 fn precondition(head: &Head) -> Result<Precondition, Problem> {
-    let given = |name: header::HeaderName| head.header(name).map(str::trim);
-    match (given(header::IF_MATCH), given(header::IF_NONE_MATCH)) {
+    let (wanted, unwanted) = (head.list(header::IF_MATCH), head.list(header::IF_NONE_MATCH));
+    match (wanted.as_deref().map(str::trim), unwanted.as_deref().map(str::trim)) {
         (None, None) => Ok(Precondition::None),
         (Some("*"), None) => Ok(Precondition::Exists),
         (None, Some("*")) => Ok(Precondition::Absent),

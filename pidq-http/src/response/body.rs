@@ -22,6 +22,8 @@ pub(crate) enum Content {
     Whole(Bytes),
     Filled(Box<dyn Filling>),
     Stream(Streaming),
+    /// So many bytes that are not there, since the client has them.
+    Unsent(u64),
 }
 
 /// A body that is written while it is sent, a part at a time, on the thread that sends it: so quickly.
@@ -93,6 +95,7 @@ impl Content {
             Content::Whole(bytes) => Some(bytes.len() as u64),
             Content::Filled(filling) => Some(filling.left()),
             Content::Stream(stream) => stream.left,
+            Content::Unsent(length) => Some(*length),
         }
     }
 
@@ -101,7 +104,7 @@ impl Content {
         match self {
             Content::Empty => Some(Bytes::new()),
             Content::Whole(bytes) => Some(bytes),
-            Content::Filled(_) | Content::Stream(_) => None,
+            Content::Filled(_) | Content::Stream(_) | Content::Unsent(_) => None,
         }
     }
 
@@ -113,6 +116,7 @@ impl Content {
             Content::Filled(filling) if filling.left() == 0 => Poll::Ready(None),
             Content::Filled(filling) => Poll::Ready(Some(Ok(filling.next(piece)))),
             Content::Stream(stream) => stream.poll_piece(cx),
+            Content::Unsent(_) => Poll::Ready(Some(Err(Abandoned))),
         }
     }
 }

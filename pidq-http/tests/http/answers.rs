@@ -47,6 +47,35 @@ async fn a_validator_spares_the_body() {
 }
 
 #[tokio::test]
+async fn a_validator_is_that_of_the_coding_that_would_be_sent() {
+    let server = Server::start(app());
+    for (accepted, tag) in [("gzip", "\"8-gzip\""), ("zstd", "\"8-zstd\""), ("identity", "\"8\"")] {
+        for path in ["/long", "/unsent"] {
+            let known = format!("{path} HTTP/1.1\r\nAccept-Encoding: {accepted}\r\nIf-None-Match: \"8-gzip\"");
+            for method in ["GET", "HEAD"] {
+                let answer = server.request(&format!("{method} {known}"), "").await;
+                assert_eq!((status(&answer), body(&answer), header(&answer, "etag")), (304, "", Some(tag)), "{known}");
+                for name in ["content-length", "content-encoding", "content-type"] {
+                    assert_eq!(header(&answer, name), None, "{method} {known}: {name}");
+                }
+            }
+        }
+        let fresh = format!("HEAD /long HTTP/1.1\r\nAccept-Encoding: {accepted}\r\nIf-None-Match: \"7\"");
+        let fresh = server.request(&fresh, "").await;
+        assert_eq!((status(&fresh), header(&fresh, "etag")), (200, Some(tag)));
+    }
+}
+
+#[tokio::test]
+async fn lines_of_a_list_are_one_list() {
+    let server = Server::start(app());
+    let lines = "GET /things/1 HTTP/1.1\r\nIf-None-Match: \"zz\"\r\nIf-None-Match: \"7\"";
+    assert_eq!(status(&server.request(lines, "").await), 304);
+    let lines = "PUT /stored/1 HTTP/1.1\r\nIf-Match: \"zz\"\r\nIf-Match: \"7-abc\"";
+    assert_eq!(status(&server.request(lines, "").await), 204);
+}
+
+#[tokio::test]
 async fn a_condition_that_does_not_hold_is_412_with_the_tag_that_would() {
     let server = Server::start(app());
     let answer = server.request("PUT /stored/1 HTTP/1.1\r\nIf-Match: \"6\"", "").await;

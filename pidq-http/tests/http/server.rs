@@ -45,6 +45,8 @@ pub const ROUTES: &[Route<State>] = &[
     row!(GET, "/who", Access::Public, None, who),
     row!(POST, "/echo", Access::Public, JSON, echo),
     row!(GET, "/big", Access::Public, None, big),
+    row!(GET, "/long", Access::Public, None, long),
+    row!(GET, "/unsent", Access::Public, None, unsent),
     row!(GET, "/file", Access::Public, None, file),
     row!(GET, "/made", Access::Public, None, made),
     row!(GET, "/short", Access::Public, None, short),
@@ -79,6 +81,16 @@ async fn echo(_: &State, mut request: Request) -> Result<Response, Problem> {
 
 async fn big(_: &State, _: Request) -> Result<Response, Problem> {
     Ok(Response::ok("application/json", vec![b'7'; 8 << 20]))
+}
+
+async fn long(_: &State, _: Request) -> Result<Response, Problem> {
+    Ok(Response::ok("application/json", vec![b'7'; 2000]).etag("8"))
+}
+
+/// The same for those who have it: nobody looks for the bytes.
+async fn unsent(_: &State, request: Request) -> Result<Response, Problem> {
+    assert!(request.head.knows("8"));
+    Ok(Response::unsent("application/json", 2000).etag("8"))
 }
 
 async fn file(_: &State, _: Request) -> Result<Response, Problem> {

@@ -69,12 +69,19 @@ async fn each_coding_has_a_tag_of_its_own_and_the_same_content() {
         (0..200).map(|n| json!({"id": format!("N-{n}"), "tag": "a text that compresses"})).collect();
     desk.put("/graph/J-1", &json!({"pid_graph": {"nodes": nodes, "edges": []}}).to_string()).await.is(201);
     let plain = desk.get("/graph/J-1").await;
+    let tags = format!("if-none-match: {}", plain.header("etag"));
     for coding in ["zstd", "gzip"] {
         let answer = desk.send("GET", "/graph/J-1", &[&format!("accept-encoding: {coding}")], "").await.is(200);
         assert_eq!(answer.header("content-encoding"), coding);
         assert_eq!(answer.header("etag"), format!("{}-{coding}\"", plain.header("etag").trim_end_matches('"')));
         assert!(answer.body.len() < plain.body.len() / 4);
         assert!(decoded(coding, &answer.body) == plain.body, "{coding}");
+        for method in ["GET", "HEAD"] {
+            let headers = [&format!("accept-encoding: {coding}"), "if-none-match: \"zz\"", &tags];
+            let known = desk.send(method, "/graph/J-1", &headers, "").await.is(304);
+            assert_eq!(known.header("etag"), answer.header("etag"), "{method} {coding}");
+            assert_eq!((known.header("content-encoding"), known.header("content-length")), ("", ""));
+        }
     }
     let refused = desk.send("GET", "/graph/J-1", &["accept-encoding: zstd;q=0, *;q=0"], "").await.is(200);
     assert_eq!(refused.header("content-encoding"), "");
