@@ -9,7 +9,7 @@ use std::task::Poll;
 use hyper::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
     ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ACCESS_CONTROL_REQUEST_METHOD, ALLOW, CACHE_CONTROL,
-    CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, ETAG, HOST, HeaderMap, HeaderName, HeaderValue, ORIGIN,
+    CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, ETAG, HOST, HeaderMap, HeaderName, HeaderValue, ORIGIN, RETRY_AFTER,
     STRICT_TRANSPORT_SECURITY, VARY, X_CONTENT_TYPE_OPTIONS,
 };
 use hyper::{Method, StatusCode, Version};
@@ -296,6 +296,7 @@ fn finish<S>(site: &Inner<S>, wire: &Wire, mut trail: Trail, mut response: Respo
     if let Err(problem) = range::cut(&trail.head, &mut response) {
         response = tell(site, &trail, problem);
     }
+    tell_when(&mut response);
     share(site, &trail, &mut response.headers);
     if trail.head.method == Method::HEAD {
         forget_body(&mut response, encoder.is_none());
@@ -309,6 +310,13 @@ fn finish<S>(site: &Inner<S>, wire: &Wire, mut trail: Trail, mut response: Respo
     *answer.status_mut() = response.status;
     *answer.headers_mut() = response.headers;
     answer
+}
+
+/// Who is sent away for a while is told for how long, by whatever knows better, or for a minute.
+fn tell_when(response: &mut Response) {
+    if [StatusCode::TOO_MANY_REQUESTS, StatusCode::SERVICE_UNAVAILABLE].contains(&response.status) {
+        response.headers.entry(RETRY_AFTER).or_insert(HeaderValue::from_static("60"));
+    }
 }
 
 fn share<S>(site: &Inner<S>, trail: &Trail, headers: &mut HeaderMap) {

@@ -7,7 +7,7 @@ use pidq_http::Listener;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::{sleep, timeout};
 
-use crate::server::{Server, app, body, rest, status};
+use crate::server::{Server, app, body, header, rest, status};
 
 #[tokio::test]
 async fn running_requests_are_answered_before_the_end() {
@@ -58,7 +58,11 @@ async fn a_stopping_server_is_not_ready_and_still_answers() {
     let server = Server::start(app);
     assert_eq!(status(&server.request("GET /readyz HTTP/1.1", "").await), 200);
     server.stop.stop();
-    while status(&server.request("GET /readyz HTTP/1.1", "").await) != 503 {}
+    let mut ready = String::new();
+    while status(&ready) != 503 {
+        ready = server.request("GET /readyz HTTP/1.1", "").await;
+    }
+    assert_eq!(header(&ready, "retry-after"), Some("60"));
     assert_eq!(status(&server.request("GET /things/1 HTTP/1.1", "").await), 200);
     server.stop.stop();
     assert!(server.done.await.is_ok_and(|ended| ended.is_ok()));

@@ -223,8 +223,9 @@ async fn a_served_directory_takes_no_writes() {
     assert_eq!(desk.ask("J-1", ".pid_graph.nodes | size()").await.result(), json!([3]));
     let admin = service.token_by(&admin_form()).await;
     let admin = service.bearer(&admin);
-    admin.put("/graph/J-1", &drawing("A")).await.refuses(503, "read-only");
-    admin.delete("/graph/J-1").await.refuses(503, "read-only");
+    for refused in [admin.put("/graph/J-1", &drawing("A")).await, admin.delete("/graph/J-1").await] {
+        assert_eq!(refused.refuses(503, "read-only").header("retry-after"), "60");
+    }
     service.stranger().get("/readyz").await.is(200);
     std::fs::remove_dir_all(folder).expect("removed");
 }
