@@ -12,6 +12,10 @@ const RATIO: u64 = 200;
 /// The first bytes may be any ratio: a small body of zeros is no attack.
 const FREE: u64 = 1 << 20;
 
+/// A body of gzip may have so many members, and one more for so many bytes: each costs its decoder, however short it is.
+const MEMBERS: u64 = 1000;
+const MEMBER: u64 = 512;
+
 /// The largest window of zstd that we make room for, as RFC 9659 has it: 8 MiB.
 const WINDOW_LOG: u32 = 23;
 
@@ -19,6 +23,8 @@ const WINDOW_LOG: u32 = 23;
 pub(crate) struct Inflater {
     decoder: Decoder,
     taken: u64,
+    /// Members of gzip that have ended.
+    members: u64,
 }
 
 enum Decoder {
@@ -27,6 +33,7 @@ enum Decoder {
 }
 
 /// A buffer that refuses to grow further than it may.
+#[derive(Default)]
 struct Bounded {
     bytes: Vec<u8>,
     /// How many were there before, and were taken.
@@ -52,7 +59,7 @@ impl Inflater {
             "zstd" => Decoder::Zstd(Box::new(zstd_decoder(target).map_err(|_| Problem::internal())?)),
             _ => return Err(unsupported()),
         };
-        Ok(Some(Inflater { decoder, taken: 0 }))
+        Ok(Some(Inflater { decoder, taken: 0, members: 0 }))
     }
 
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), Problem> {
@@ -60,7 +67,7 @@ impl Inflater {
         let allowed = FREE.max(self.taken.saturating_mul(RATIO));
         self.target().allowed = allowed;
         let written = match &mut self.decoder {
-            Decoder::Gzip(decoder) => decoder.write_all(bytes),
+            Decoder::Gzip(decoder) => members(decoder, bytes, &mut self.members, MEMBERS + self.taken / MEMBER),
             Decoder::Zstd(decoder) => decoder.write_all(bytes),
         };
         written.map_err(|_| self.problem())
@@ -99,6 +106,23 @@ impl Inflater {
             None => Problem::bad_request("malformed-compression", "The body cannot be decompressed."),
         }
     }
+}
+
+/// A body of gzip is a series of members (RFC 1952 2.2), each with its own header and checksum. What follows one is another.
+fn members(decoder: &mut GzDecoder<Bounded>, mut bytes: &[u8], ended: &mut u64, most: u64) -> io::Result<()> {
+    while !bytes.is_empty() {
+        let taken = decoder.write(bytes)?;
+        bytes = &bytes[taken..];
+        if taken == 0 {
+            *ended += 1;
+            if *ended > most {
+                return Err(io::ErrorKind::InvalidData.into());
+            }
+            decoder.try_finish()?;
+            *decoder = GzDecoder::new(std::mem::take(decoder.get_mut()));
+        }
+    }
+    Ok(())
 }
 
 impl Write for Bounded {
@@ -172,6 +196,36 @@ mod tests {
             assert_eq!(inflate(coding, &bomb, 1 << 19), Err("payload-too-large".into()), "{coding}");
             assert_eq!(inflate(coding, &bomb, 1 << 30), Err("compression-ratio".into()), "{coding}");
         }
+    }
+
+    #[test]
+    fn gzip_may_come_in_members_and_the_bounds_are_for_all_of_them() {
+        let series = [gzip(b"a pump"), gzip(b""), gzip(b" and a valve")].concat();
+        assert_eq!(inflate("gzip", &series, 18), Ok(b"a pump and a valve".to_vec()));
+        assert_eq!(inflate("gzip", &series, 17), Err("payload-too-large".into()));
+        for cut in 1..series.len() {
+            let mut inflater = Inflater::new("gzip", 18).ok().flatten().expect("gzip is known");
+            let written = inflater.write(&series[..cut]).and_then(|()| inflater.write(&series[cut..]));
+            let whole = written.and_then(|()| inflater.finish()).map_err(|p| p.code().to_owned());
+            assert_eq!(whole, Ok(b"a pump and a valve".to_vec()), "cut at {cut}");
+        }
+        let zeros = gzip(&vec![0; 1 << 20]).repeat(8);
+        assert_eq!(inflate("gzip", &zeros, 1 << 30), Err("compression-ratio".into()));
+    }
+
+    #[test]
+    fn what_follows_a_member_is_a_member() {
+        let one = gzip(b"a pump");
+        for rest in [&b"x"[..], b"\x1f", b"garbage after the end", &[0; 512], &one[..9], &one[..one.len() - 1]] {
+            let body = [&one[..], rest].concat();
+            assert_eq!(inflate("gzip", &body, 99), Err("malformed-compression".into()), "{rest:?}");
+        }
+    }
+
+    #[test]
+    fn members_without_an_end_are_refused() {
+        assert_eq!(inflate("gzip", &gzip(b"").repeat(900), 99), Ok(Vec::new()));
+        assert_eq!(inflate("gzip", &gzip(b"").repeat(100_000), 99), Err("malformed-compression".into()));
     }
 
     #[test]
