@@ -1,6 +1,7 @@
 //! Every row of the table answers as it says, and the document names no other.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use pidq_server::ROUTES;
 use serde_json::{Value, json};
@@ -95,4 +96,66 @@ async fn every_path_tells_its_methods() {
             assert!(allow.contains(&row.method.as_str()), "{path}: {allow:?}");
         }
     }
+}
+
+/// What is not told under its own name, and what only the rows of another service answer.
+const NOT_SENT: &[&str] = &[
+    "invalid-idempotency-key",
+    "invalid-path",
+    "malformed-form",
+    "malformed-multipart",
+    "range-not-satisfiable",
+    "storage-failure",
+    "store-locked",
+    "store-unavailable",
+];
+
+#[test]
+fn the_manual_names_the_codes_of_all_problems_and_no_others() {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut sent = BTreeSet::new();
+    codes_in(&here.join("src"), &mut sent);
+    codes_in(&here.join("../pidq-http/src"), &mut sent);
+    for name in NOT_SENT {
+        assert!(sent.remove(*name), "{name} is nowhere in the source");
+    }
+    let manual = pidq_server::manual::http();
+    let table = manual.split_once("## Problems").and_then(|(_, rest)| rest.split_once("## ")).expect("a section").0;
+    let rows = table.lines().filter(|line| line.starts_with("| ") && line.contains('`'));
+    let told = rows.flat_map(|row| row.split('`').skip(1).step_by(2)).map(str::to_owned).collect();
+    assert_eq!(sent, told);
+}
+
+/// The codes of problems in the source files of a folder, without those of tests.
+fn codes_in(folder: &Path, codes: &mut BTreeSet<String>) {
+    for entry in std::fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            codes_in(&path, codes);
+        } else if path.extension().is_some_and(|ending| ending == "rs") {
+            let source = std::fs::read_to_string(&path).expect("source");
+            let source = source.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
+            let is_read = |line: &&str| !line.trim_start().starts_with("//");
+            codes.extend(codes_of(&source.lines().filter(is_read).collect::<Vec<_>>().join("\n")));
+        }
+    }
+}
+
+/// The text that is an argument where a problem is made, and those that errors of the store have for codes.
+fn codes_of(source: &str) -> impl Iterator<Item = String> {
+    const MADE: [&str; 7] = [
+        "Problem::new(",
+        "bad_request(",
+        "Problem::too_large(",
+        "unprocessable(",
+        "unavailable(",
+        "not_found(",
+        "(StatusCode::",
+    ];
+    let calls = MADE.into_iter().flat_map(|made| source.split(made).skip(1));
+    let calls = calls.filter_map(|call| call.split_once(')').map(|(arguments, _)| arguments));
+    let arms = source.split("Error::").skip(1).filter_map(|arm| arm.lines().next()?.split_once("=> ").map(|arm| arm.1));
+    let texts = calls.chain(arms.filter(|code| code.starts_with('"'))).filter_map(|text| text.split('"').nth(1));
+    let is_code = |text: &&str| text.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-') && text.len() > 4;
+    texts.filter(is_code).map(str::to_owned)
 }
