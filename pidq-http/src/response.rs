@@ -32,7 +32,7 @@ pub struct Response {
 }
 
 impl Response {
-    /// A response with a body of some content type.
+    /// A response with a body of some content type. Text is UTF-8, and its type is sent with that charset.
     pub fn new(status: StatusCode, media: &'static str, body: impl Into<Bytes>) -> Self {
         Response::with_content(status, media, Content::Whole(body.into()))
     }
@@ -74,7 +74,7 @@ impl Response {
         length: u64,
     ) -> Result<(Sender, Range<u64>, Self), Problem> {
         let mut response = Response::empty(StatusCode::OK).etag(etag).ranged();
-        response.headers.insert(CONTENT_TYPE, HeaderValue::from_static(media));
+        response.headers.insert(CONTENT_TYPE, content_type(media));
         // Who has these bytes is told so, whatever part was asked for.
         let part = if head.knows(etag) { None } else { range::of(head, &response.headers, length)? };
         if let Some(part) = &part {
@@ -140,7 +140,7 @@ impl Response {
     fn with_content(status: StatusCode, media: &'static str, body: Content) -> Self {
         // Room for those that all answers share.
         let mut response = Response { status, headers: HeaderMap::with_capacity(16), body, notes: Vec::new() };
-        response.headers.insert(CONTENT_TYPE, HeaderValue::from_static(media));
+        response.headers.insert(CONTENT_TYPE, content_type(media));
         response
     }
 
@@ -183,5 +183,30 @@ impl Response {
     pub fn note(mut self, name: &'static str, value: u64) -> Self {
         self.notes.push((name, value));
         self
+    }
+}
+
+/// A content type with its charset where readers would guess one: of text and of XML. JSON has none, and events are UTF-8
+/// by their standard.
+fn content_type(media: &'static str) -> HeaderValue {
+    let is_xml = media.ends_with("+xml") || media == "application/xml";
+    let is_guessed = is_xml || media.starts_with("text/") && media != "text/event-stream";
+    let told = (is_guessed && !media.contains(';')).then(|| format!("{media}; charset=utf-8"));
+    told.and_then(|told| HeaderValue::try_from(told).ok()).unwrap_or(HeaderValue::from_static(media))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_says_its_charset() {
+        let check = |media, told: &str| assert_eq!(Response::ok(media, "").headers[CONTENT_TYPE], told);
+        check("text/csv", "text/csv; charset=utf-8");
+        check("text/plain; charset=utf-8", "text/plain; charset=utf-8");
+        check("image/svg+xml", "image/svg+xml; charset=utf-8");
+        check("text/event-stream", "text/event-stream");
+        check("application/problem+json", "application/problem+json");
+        check("application/octet-stream", "application/octet-stream");
     }
 }

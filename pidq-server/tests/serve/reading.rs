@@ -168,7 +168,7 @@ async fn a_graph_comes_in_the_forms_of_other_programs() {
         ("dot", "text/vnd.graphviz", "digraph"),
     ] {
         let named = desk.get(&format!("/graph/J-1?format={format}")).await.is(200);
-        assert_eq!(named.header("content-type"), media);
+        assert_eq!(named.header("content-type"), format!("{media}; charset=utf-8"));
         assert!(named.text().contains(begins), "{format}");
         let accepted = desk.send("GET", "/graph/J-1", &[&format!("accept: {media}")], "").await.is(200);
         assert_eq!(accepted.body, named.body, "{format}");
