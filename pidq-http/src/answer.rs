@@ -35,6 +35,8 @@ struct Trail {
     head: Arc<Head>,
     exchange: Exchange,
     access: Access,
+    /// Whether the answer depends on `Accept`.
+    negotiates: bool,
     charges: Vec<Charge>,
     /// A place in the count of open requests; given back when the answer is made.
     held: Option<Held>,
@@ -87,6 +89,7 @@ fn begin<S>(site: &Inner<S>, wire: &Wire, parts: hyper::http::request::Parts) ->
         head: Arc::new(head),
         exchange,
         access: Access::Public,
+        negotiates: false,
         charges: Vec::new(),
         held: None,
         leftover: Leftover::default(),
@@ -155,6 +158,7 @@ async fn route<S: Send + Sync + 'static>(
         Err(missed) => return Err(missed.into_problem()),
     };
     trail.access = found.route.access;
+    trail.negotiates = found.route.negotiates();
     trail.exchange.route = found.route.path;
     trail.exchange.figures = Some(found.figures.clone());
     trail.exchange.loud = !operations::is_operation(found.route.path);
@@ -330,10 +334,8 @@ fn share<S>(site: &Inner<S>, trail: &Trail, headers: &mut HeaderMap) {
     absent(X_CONTENT_TYPE_OPTIONS, text("nosniff"));
     if trail.access.needs_token() {
         absent(CACHE_CONTROL, text("private, no-cache"));
-        absent(VARY, text("Accept-Encoding, Authorization"));
     } else {
         absent(CACHE_CONTROL, text("no-store"));
-        absent(VARY, text("Accept-Encoding"));
     }
     if trail.head.secure {
         absent(STRICT_TRANSPORT_SECURITY, text("max-age=31536000"));
@@ -349,12 +351,23 @@ fn share<S>(site: &Inner<S>, trail: &Trail, headers: &mut HeaderMap) {
             }
         }
     }
+    headers.append(VARY, text(varies(trail)));
     if !site.origins.is_empty() {
         headers.append(VARY, HeaderValue::from_static("Origin"));
     }
     if let Some(origin) = allowed_origin(site, &trail.head) {
         headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
         headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(CORS_EXPOSED));
+    }
+}
+
+/// The headers of a request that decide on its answer. A handler may name others.
+fn varies(trail: &Trail) -> &'static str {
+    match (trail.negotiates, trail.access.needs_token()) {
+        (false, false) => "Accept-Encoding",
+        (false, true) => "Accept-Encoding, Authorization",
+        (true, false) => "Accept-Encoding, Accept",
+        (true, true) => "Accept-Encoding, Authorization, Accept",
     }
 }
 

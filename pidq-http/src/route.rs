@@ -76,6 +76,14 @@ pub struct Route<S: 'static> {
     pub handler: Handler<S>,
 }
 
+impl<S> Route<S> {
+    /// Whether `Accept` decides what is answered: there are several content types for one status.
+    pub(crate) fn negotiates(&self) -> bool {
+        let Some((first, rest)) = self.replies.split_first() else { return false };
+        rest.iter().any(|reply| reply.status == first.status && reply.media != first.media)
+    }
+}
+
 /// Where a parameter stands.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Place {

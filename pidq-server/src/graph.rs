@@ -3,8 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
-use pidq_http::header::{self, HeaderValue};
-use pidq_http::{Head, Problem, Request, Response, StatusCode};
+use pidq_http::{Head, Problem, Request, Response, StatusCode, header};
 use serde_json::{Value, json};
 
 use crate::asker::{Asker, Reach};
@@ -232,7 +231,6 @@ pub(crate) fn described(response: Response, meta: &Meta) -> Response {
         .etag(meta.etag().as_str())
         .header(header::LAST_MODIFIED, httpdate::fmt_http_date(changed))
         .header(header::ACCEPT_RANGES, "none")
-        .with(header::VARY, HeaderValue::from_static("Accept, Accept-Encoding, Authorization"))
         .header(CHANGE_VERSION, meta.version.as_str())
 }
 
