@@ -139,11 +139,12 @@ pub struct Request {
 impl Request {
     /// A parameter of the path, decoded.
     pub fn path(&self, name: &str) -> Result<&str, Problem> {
-        let found = self.params.iter().find(|(param, _)| *param == name);
-        found.map(|(_, value)| value.as_str()).ok_or_else(|| {
+        let Some((_, value)) = self.params.iter().find(|(param, _)| *param == name) else {
             tracing::error!(name, "a handler asks for a parameter that its path does not have");
-            Problem::internal()
-        })
+            return Err(Problem::internal());
+        };
+        let wrong = || Problem::bad_request("invalid-path", "The path is not UTF-8 once it is decoded.");
+        value.as_deref().ok_or_else(wrong)
     }
 
     /// The parameters behind the question mark.

@@ -150,8 +150,9 @@ pub(crate) struct Router<S: 'static> {
 /// The rows of a path by method, and what is counted of each.
 type Methods<S> = BTreeMap<&'static str, (&'static Route<S>, Arc<Figures>)>;
 
-/// The parameters of a path: names as they stand in the row, values decoded.
-pub(crate) type Params = Vec<(String, String)>;
+/// The parameters of a path: names as they stand in the row, values decoded. None for one that is not UTF-8 then: who may
+/// not ask is told that before.
+pub(crate) type Params = Vec<(String, Option<String>)>;
 
 /// The row of a request, and the parameters of its path.
 pub(crate) struct Found<'r, S: 'static> {
@@ -168,8 +169,6 @@ pub(crate) enum Missed {
     Method(String),
     /// OPTIONS: the value of `Allow`.
     Options(String),
-    /// The path has bytes that are not UTF-8 once decoded.
-    Encoding,
 }
 
 impl<S> Router<S> {
@@ -199,8 +198,8 @@ impl<S> Router<S> {
             return Err(Missed::Options(allow(at.value)));
         }
         let Some((route, figures)) = at.value.get(wanted) else { return Err(Missed::Method(allow(at.value))) };
-        let params = at.params.iter().map(|(name, raw)| Some((name.to_owned(), percent::decode(raw)?)));
-        Ok(Found { route, figures, params: params.collect::<Option<_>>().ok_or(Missed::Encoding)? })
+        let params = at.params.iter().map(|(name, raw)| (name.to_owned(), percent::decode(raw)));
+        Ok(Found { route, figures, params: params.collect() })
     }
 }
 
@@ -213,7 +212,6 @@ impl Missed {
                     .detail(format!("This path takes {allow}."))
                     .header(ALLOW, allow)
             }
-            Missed::Encoding => Problem::bad_request("invalid-path", "The path is not UTF-8 once it is decoded."),
         }
     }
 }
@@ -262,11 +260,14 @@ mod tests {
         ];
         let router = Router::new(rows, &metrics());
         match router.find(&Method::from_bytes(method.as_bytes()).expect("a method"), path) {
-            Ok(found) => format!("{} {:?}", found.route.path, found.params),
+            Ok(Found { route, params, .. }) => {
+                let params: Vec<_> =
+                    params.iter().map(|(name, value)| (name, value.as_deref().unwrap_or("?"))).collect();
+                format!("{} {params:?}", route.path)
+            }
             Err(Missed::Path) => "404".into(),
             Err(Missed::Method(allow)) => format!("405 {allow}"),
             Err(Missed::Options(allow)) => format!("204 {allow}"),
-            Err(Missed::Encoding) => "400".into(),
         }
     }
 
@@ -275,8 +276,8 @@ mod tests {
         assert_eq!(find("GET", "/graph/V%2F1"), r#"/graph/{job_id} [("job_id", "V/1")]"#);
         assert_eq!(find("GET", "/graph/..%2f"), r#"/graph/{job_id} [("job_id", "../")]"#);
         assert_eq!(find("GET", "/graph/%252e"), r#"/graph/{job_id} [("job_id", "%2e")]"#);
-        assert_eq!(find("GET", "/graph/%ff"), "400");
-        assert_eq!(find("GET", "/graph/%f"), "400");
+        assert_eq!(find("GET", "/graph/%ff"), r#"/graph/{job_id} [("job_id", "?")]"#);
+        assert_eq!(find("GET", "/graph/%f"), r#"/graph/{job_id} [("job_id", "?")]"#);
     }
 
     #[test]

@@ -199,7 +199,8 @@ pub(crate) async fn readable(
 
 /// The job of the path.
 pub(crate) fn job(request: &Request) -> Result<JobId, Problem> {
-    JobId::parse(request.path("job_id")?).map_err(problem)
+    // What cannot be decoded is no id, as what has other letters is none.
+    JobId::parse(request.path("job_id").unwrap_or_default()).map_err(problem)
 }
 
 /// The version that is asked for. A schema that is not ours is not acceptable.

@@ -248,5 +248,10 @@ async fn what_is_not_there_is_not_found_and_what_is_no_id_is_wrong() {
             answer.refuses(400, "invalid-job-id");
         }
     }
+    for id in ["%zz", "%ff", "a%2"] {
+        desk.get(&format!("/graph/{id}")).await.refuses(400, "invalid-job-id");
+        desk.delete(&format!("/graph/{id}")).await.refuses(400, "invalid-job-id");
+        service.stranger().get(&format!("/graph/{id}")).await.refuses(401, "unauthenticated");
+    }
     desk.get(&format!("/graph/{}", "x".repeat(128))).await.refuses(404, "graph-not-found");
 }
