@@ -10,7 +10,17 @@ use crate::negotiate::quality;
 use crate::response::{Content, Response};
 
 /// The codings that we write, the one we like best first.
-const CODINGS: [&str; 2] = ["zstd", "gzip"];
+const CODINGS: [&str; 3] = ["zstd", "br", "gzip"];
+
+/// How hard Brotli works, from 0 to 11. At 4 JSON is a sixth smaller than in gzip; 5 takes three times as long, and in this
+/// window for nothing.
+const BROTLI_QUALITY: u32 = 4;
+
+/// How far Brotli looks back, as a power of two: a stream takes about a megabyte then, and not nine.
+const BROTLI_WINDOW: u32 = 18;
+
+/// What Brotli hands on at once.
+const BROTLI_BUFFER: usize = 16 << 10;
 
 /// Less than this fits a packet anyway.
 const WORTH_IT: u64 = 1024;
@@ -25,6 +35,7 @@ pub(crate) struct Encoder {
 }
 
 enum Kind {
+    Brotli(Box<brotli::CompressorWriter<Vec<u8>>>),
     Gzip(Box<GzEncoder<Vec<u8>>>),
     Zstd(Box<zstd::stream::write::Encoder<'static, Vec<u8>>>),
 }
@@ -38,6 +49,7 @@ impl Encoder {
         let flush = self.flush;
         let kind = self.kind()?;
         let writer: &mut dyn Write = match kind {
+            Kind::Brotli(encoder) => &mut **encoder,
             Kind::Gzip(encoder) => &mut **encoder,
             Kind::Zstd(encoder) => &mut **encoder,
         };
@@ -49,12 +61,8 @@ impl Encoder {
     }
 
     pub fn finish(&mut self) -> io::Result<Bytes> {
-        let kind = self.kind()?;
-        match kind {
-            Kind::Gzip(encoder) => encoder.try_finish()?,
-            Kind::Zstd(encoder) => encoder.do_finish()?,
-        }
-        Ok(kind.take())
+        let kind = self.kind.take().map_or_else(|| Kind::new(self.coding), Ok)?;
+        kind.finish()
     }
 
     fn kind(&mut self) -> io::Result<&mut Kind> {
@@ -68,6 +76,12 @@ impl Encoder {
 impl Kind {
     fn new(coding: &str) -> io::Result<Self> {
         Ok(match coding {
+            "br" => Kind::Brotli(Box::new(brotli::CompressorWriter::new(
+                Vec::new(),
+                BROTLI_BUFFER,
+                BROTLI_QUALITY,
+                BROTLI_WINDOW,
+            ))),
             "gzip" => Kind::Gzip(Box::new(GzEncoder::new(Vec::new(), flate2::Compression::fast()))),
             _ => Kind::Zstd(Box::new(zstd::stream::write::Encoder::new(Vec::new(), 1)?)),
         })
@@ -75,10 +89,20 @@ impl Kind {
 
     fn take(&mut self) -> Bytes {
         let written = match self {
+            Kind::Brotli(encoder) => encoder.get_mut(),
             Kind::Gzip(encoder) => encoder.get_mut(),
             Kind::Zstd(encoder) => encoder.get_mut(),
         };
         std::mem::take(written).into()
+    }
+
+    fn finish(self) -> io::Result<Bytes> {
+        let written = match self {
+            Kind::Brotli(encoder) => encoder.into_inner(),
+            Kind::Gzip(encoder) => encoder.finish()?,
+            Kind::Zstd(encoder) => encoder.finish()?,
+        };
+        Ok(written.into())
     }
 }
 
@@ -149,6 +173,8 @@ mod tests {
     #[test]
     fn a_coding_is_used_when_it_is_wanted_and_pays() {
         assert_eq!(encoded("gzip, zstd, br", "application/json", 2000), "zstd \"7-zstd\"");
+        assert_eq!(encoded("gzip, deflate, br", "text/html", 2000), "br \"7-br\"");
+        assert_eq!(encoded("br;q=0.5, gzip", "text/html", 2000), "gzip \"7-gzip\"");
         assert_eq!(encoded("zstd;q=0.1, gzip", "application/problem+json", 2000), "gzip \"7-gzip\"");
         assert_eq!(encoded("*", "text/plain", 2000), "zstd \"7-zstd\"");
         assert_eq!(encoded("zstd;q=0", "text/plain", 2000), "plain \"7\"");
@@ -175,6 +201,7 @@ mod tests {
             whole.extend(encoder.finish().expect("memory does not fail"));
             let mut text = String::new();
             let read = match coding {
+                "br" => io::Read::read_to_string(&mut brotli::Decompressor::new(&whole[..], 4096), &mut text),
                 "gzip" => io::Read::read_to_string(&mut flate2::read::GzDecoder::new(&whole[..]), &mut text),
                 _ => io::Read::read_to_string(&mut zstd::Decoder::new(&whole[..]).expect("zstd"), &mut text),
             };

@@ -65,7 +65,8 @@ async fn exported(
     Ok(described(response, &meta).etag(tag))
 }
 
-/// The coding that a graph is kept in for this client: zstd, as it is stored, or gzip for those who know nothing better.
+/// The coding that a graph is kept in for this client: zstd, as it is stored, or gzip for those who do not know that. Who
+/// takes neither gets what the floor makes while it is sent.
 fn packed(head: &Head, size: u64) -> Option<&'static str> {
     let packs = |coding: &str| coding == "zstd" || size >= WORTH_PACKING;
     ["zstd", "gzip"].into_iter().find(|coding| head.accepts_encoding(coding) && packs(coding))

@@ -96,7 +96,7 @@ async fn a_principal_has_so_many_requests_at_once() {
 async fn large_answers_are_compressed_when_that_is_wanted() {
     let server = Server::start(app());
     let address = server.address;
-    for coding in ["gzip", "zstd"] {
+    for coding in ["br", "gzip", "zstd"] {
         let head = format!("GET /big HTTP/1.0\r\nHost: x\r\nAccept-Encoding: {coding}\r\n\r\n");
         let read = tokio::task::spawn_blocking(move || {
             let mut stream = std::net::TcpStream::connect(address)?;
@@ -112,6 +112,7 @@ async fn large_answers_are_compressed_when_that_is_wanted() {
         let mut plain = Vec::new();
         let bytes = &answer[end + 4..];
         let read = match coding {
+            "br" => brotli::Decompressor::new(bytes, 4096).read_to_end(&mut plain),
             "gzip" => flate2::read::GzDecoder::new(bytes).read_to_end(&mut plain),
             _ => zstd::Decoder::new(bytes).and_then(|mut decoder| decoder.read_to_end(&mut plain)),
         };

@@ -70,7 +70,7 @@ async fn each_coding_has_a_tag_of_its_own_and_the_same_content() {
     desk.put("/graph/J-1", &json!({"pid_graph": {"nodes": nodes, "edges": []}}).to_string()).await.is(201);
     let plain = desk.get("/graph/J-1").await;
     let tags = format!("if-none-match: {}", plain.header("etag"));
-    for coding in ["zstd", "gzip"] {
+    for coding in ["zstd", "br", "gzip"] {
         let answer = desk.send("GET", "/graph/J-1", &[&format!("accept-encoding: {coding}")], "").await.is(200);
         assert_eq!(answer.header("content-encoding"), coding);
         assert_eq!(answer.header("etag"), format!("{}-{coding}\"", plain.header("etag").trim_end_matches('"')));
@@ -92,6 +92,10 @@ fn decoded(coding: &str, body: &[u8]) -> Vec<u8> {
         return zstd::decode_all(body).expect("zstd");
     }
     let mut whole = Vec::new();
+    if coding == "br" {
+        brotli::Decompressor::new(body, 4096).read_to_end(&mut whole).expect("br");
+        return whole;
+    }
     flate2::read::GzDecoder::new(body).read_to_end(&mut whole).expect("gzip");
     whole
 }
