@@ -268,7 +268,8 @@ impl Query {
         String::from_utf8(text).map_err(|_| Error::new(Code::Panic, "A result that is not UTF-8"))
     }
 
-    /// Runs the query and shows its calls with the rows they gave, the fuel they took and how they went about it.
+    /// Runs the query and shows its calls with the rows they gave, the fuel they took and how they went about it, and the
+    /// warnings of the run.
     ///
     /// # Errors
     /// As [`Query::run`].
@@ -278,7 +279,7 @@ impl Query {
         let result = cx.eval(&self.compiled.plan, graph.root());
         let value = result.map_err(|error| self.explain_error(error, &cx))?;
         let rows = value.as_array().map(|rows| rows.len() as u64);
-        Ok(Explanation { steps: self.steps(&cx), fuel: cx.fuel_used(), rows })
+        Ok(Explanation { steps: self.steps(&cx), fuel: cx.fuel_used(), rows, warnings: self.warnings(graph, &cx) })
     }
 
     /// The same query, run step by step as it is written. Results are the same; it is there to show that.

@@ -310,7 +310,7 @@ pidq_error_t *pidq_query_run(const pidq_query_t *query,
                              const pidq_limits_t *limits,
                              pidq_result_t **out);
 
-// Runs a query and tells what its calls did: a JSON object with `fuel`, `rows` and `steps`.
+// Runs a query and tells what its calls did: a JSON object with `fuel`, `rows`, `steps` and `warnings`.
 pidq_error_t *pidq_query_explain(const pidq_query_t *query,
                                  const pidq_graph_t *graph,
                                  const pidq_limits_t *limits,

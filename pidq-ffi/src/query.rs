@@ -82,7 +82,7 @@ pub unsafe extern "C" fn pidq_query_run(
     boundary(|| unsafe { hand_out(out, run) })
 }
 
-/// Runs a query and tells what its calls did: a JSON object with `fuel`, `rows` and `steps`.
+/// Runs a query and tells what its calls did: a JSON object with `fuel`, `rows`, `steps` and `warnings`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pidq_query_explain(
     query: *const QueryHandle,

@@ -1,10 +1,10 @@
 //! `POST /graph/{job_id}`: a query on the graph of a job.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use pidq_core::error::{Code, Warning};
+use pidq_core::error::Code;
 use pidq_core::limits::MAX_QUERY;
 use pidq_core::{Cancel, Graph, Limits, Profile, Query, Scratch};
 use pidq_http::header::HeaderName;
@@ -200,10 +200,9 @@ impl Task {
         if self.asked.dry_run {
             return self.within_limits(|_, limits| self.check(&query, limits));
         }
-        let (mut answer, warnings) = self.within_limits(|scratch, limits| self.run(&query, scratch, limits))?;
+        let mut answer = self.within_limits(|scratch, limits| self.run(&query, scratch, limits))?;
         if self.rendering.explain {
-            let explanation = self.within_limits(|_, limits| Ok(query.explain(&self.graph, limits)?))?;
-            answer.explained = Some(explained(&explanation, &warnings));
+            answer.explained = Some(self.within_limits(|_, limits| self.explain(&query, limits))?);
         }
         Ok(answer)
     }
@@ -215,10 +214,19 @@ impl Task {
         })
     }
 
-    fn run(&self, query: &Query, scratch: &Scratch, limits: Limits<'_>) -> Result<(Answer, Vec<Warning>), Failure> {
+    fn run(&self, query: &Query, scratch: &Scratch, limits: Limits<'_>) -> Result<Answer, Failure> {
         let outcome = query.run(&self.graph, scratch, limits)?;
         let rendered = self.rendering.media.write(&outcome, limits.output)?;
-        Ok((Answer { rendered, fuel: outcome.fuel, explained: None }, outcome.warnings))
+        Ok(Answer { rendered, fuel: outcome.fuel, explained: None })
+    }
+
+    fn explain(&self, query: &Query, limits: Limits<'_>) -> Result<Json, Failure> {
+        let start = Instant::now();
+        let explanation = query.explain(&self.graph, limits)?;
+        let microseconds = start.elapsed().as_micros();
+        let mut explained = json!(explanation);
+        explained["milliseconds"] = json!(microseconds as f64 / 1000.0);
+        Ok(explained)
     }
 
     /// `dry_run`: the query is compiled and looked at together with the graph.
@@ -228,12 +236,6 @@ impl Task {
         let rendered = Rendered { body: b"[]".to_vec(), kind: "none" };
         Ok(Answer { rendered, fuel: 0, explained: Some(json!({"warnings": warnings})) })
     }
-}
-
-fn explained(explanation: &pidq_core::Explanation, warnings: &[Warning]) -> Json {
-    let mut explained = json!(explanation);
-    explained["warnings"] = json!(warnings);
-    explained
 }
 
 /// Before it is compiled, and also where there is no graph to ask.

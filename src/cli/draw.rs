@@ -76,7 +76,7 @@ fn ids(options: &Options, text: &str, graph: &Graph) -> Result<BTreeSet<String>>
     options.limits.within(|limits| {
         let scratch = Scratch::new();
         let outcome = query.run(graph, &scratch, limits).map_err(|error| Failure::Query(error, text.into()))?;
-        super::query::warn(&outcome, &query);
+        super::query::warn(&outcome.warnings, &query);
         Ok(marked_in(graph.root(), outcome.value))
     })
 }

@@ -2,13 +2,15 @@
 
 use std::io::{self, Write};
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
+use pidq::Explanation;
 
 use super::budget::LimitOptions;
 use super::failure::{Failure, Result, Status};
-use super::input;
 use super::question::Writing;
+use super::{input, query};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -48,12 +50,27 @@ enum Format {
 pub fn run(options: &Options) -> Result {
     let query = options.writing.compile(&options.query)?;
     let graph = input::graph(&options.file)?;
-    let plan = options.limits.within(|limits| query.explain(&graph, limits));
-    let plan = plan.map_err(|error| Failure::Query(error, options.query.clone()))?;
-    let mut out = io::stdout().lock();
+    let start = Instant::now();
+    let explanation = options.limits.within(|limits| query.explain(&graph, limits));
+    let time = start.elapsed();
+    let explanation = explanation.map_err(|error| Failure::Query(error, options.query.clone()))?;
     match options.format {
-        Format::Json => writeln!(out, "{}", serde_json::to_string_pretty(&plan).map_err(io::Error::from)?)?,
-        Format::Text => write!(out, "{plan}")?,
+        Format::Json => print_json(&explanation, time)?,
+        Format::Text => {
+            query::warn(&explanation.warnings, &query);
+            writeln!(io::stdout().lock(), "{explanation}milliseconds: {:.3}", milliseconds(time))?;
+        }
     }
     Ok(Status::Done)
+}
+
+fn print_json(explanation: &Explanation, time: Duration) -> Result<()> {
+    let mut told = serde_json::json!(explanation);
+    told["milliseconds"] = milliseconds(time).into();
+    Ok(writeln!(io::stdout().lock(), "{told:#}")?)
+}
+
+/// With the microseconds; what is behind them is noise.
+fn milliseconds(time: Duration) -> f64 {
+    time.as_micros() as f64 / 1000.0
 }

@@ -82,7 +82,7 @@ impl Options {
         self.limits.within(|limits| {
             let scratch = Scratch::new();
             let outcome = query.run(graph, &scratch, limits).map_err(|error| Failure::Query(error, text.into()))?;
-            super::query::warn(&outcome, &query);
+            super::query::warn(&outcome.warnings, &query);
             format.export(outcome.value).map_err(import::refused)
         })
     }

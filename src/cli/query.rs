@@ -6,8 +6,8 @@ use std::io::{self, BufWriter, StdoutLock, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use pidq::error::Code;
-use pidq::{Error, Graph, Limits, Outcome, Query, Scratch, Value};
+use pidq::error::{Code, Warning};
+use pidq::{Error, Graph, Limits, Query, Scratch, Value};
 
 use super::budget::LimitOptions;
 use super::failure::{self, Failure, Result, Status};
@@ -199,15 +199,15 @@ fn answer(options: &Options, query: &Query, graph: &Graph, printer: &mut Printer
     options.limits.within(|limits| {
         let scratch = Scratch::new();
         let outcome = query.run(graph, &scratch, limits).map_err(refused)?;
-        warn(&outcome, query);
+        warn(&outcome.warnings, query);
         printer.print(outcome.value, limits).map_err(|stop| stop.of(query))
     })
 }
 
 /// Tells what looks like a mistake in the query.
-pub fn warn(outcome: &Outcome<'_>, query: &Query) {
+pub fn warn(warnings: &[Warning], query: &Query) {
     let styles = failure::stderr_styles();
-    for warning in &outcome.warnings {
+    for warning in warnings {
         failure::warn(&warning.render_with(query.source(), &styles));
     }
 }
@@ -324,7 +324,7 @@ pub fn show(query: &Query, graph: &Graph, limits: Limits<'_>) -> Result<()> {
     let refused = |error| Failure::Query(error, query.source().into());
     let scratch = Scratch::new();
     let outcome = query.run(graph, &scratch, limits).map_err(refused)?;
-    warn(&outcome, query);
+    warn(&outcome.warnings, query);
     let mut printer = Printer::plain(style);
     printer.print(outcome.value, limits).map_err(|stop| stop.of(query))?;
     Ok(printer.layout.flush()?)

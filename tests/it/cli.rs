@@ -355,6 +355,27 @@ fn mistakes_are_told_to_programs_as_json() {
 }
 
 #[test]
+fn explanations_tell_ways_time_and_mistakes() {
+    let output = pidq(&["explain", ".pid_graph.nodes | map(.tga)", PLANT], "");
+    let (table, told) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(told.contains("warning[PQW01]") && told.contains("did you mean `.tag`?"), "{told}");
+    let last = table.lines().last().and_then(|line| line.strip_prefix("milliseconds: "));
+    assert!(last.is_some_and(|time| time.parse::<f64>().is_ok()), "{table}");
+    let told = explained("map(.a) | filter(.b > 1)", r#"[{"a": {"b": 2}}, {"a": {"b": 1}}]"#);
+    assert_eq!(told["warnings"], serde_json::json!([]));
+    assert!(told["milliseconds"].as_f64().is_some_and(|time| time >= 0.0), "{told}");
+    assert_eq!(told["steps"][0]["how"], "scan");
+    let told = explained("map(.b)", r#"[{"a": 1}]"#);
+    assert_eq!((&told["warnings"][0]["code"], &told["warnings"][0]["stage"]), (&"PQW01".into(), &"warning".into()));
+}
+
+fn explained(query: &str, input: &str) -> serde_json::Value {
+    let output = pidq(&["explain", "--format", "json", query], input);
+    assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).expect("one JSON object")
+}
+
+#[test]
 fn a_terminal_has_colours_unless_they_are_refused() {
     let folder = folder("terminal");
     let seen = |line: &str| on_terminal(line, &[], &folder);

@@ -269,3 +269,40 @@ fn each_value_is_the_same_with_and_without_columns() {
         }
     }
 }
+
+/// How each call of a query came to its result, on so many rows.
+fn ways(query: &str, rows: usize) -> Vec<&'static str> {
+    let row = |at: usize| format!(r#"{{"id": "n{at}", "kind": "k{}", "size": {at}}}"#, at % 3);
+    let rows: Vec<String> = (0..rows).map(row).collect();
+    let graph = Graph::from_json(format!("[{}]", rows.join(","))).expect("it is JSON");
+    let query = Query::parse(query).expect("it compiles");
+    query.explain(&graph, Limits::default()).expect("it runs").steps.iter().map(|step| step.way).collect()
+}
+
+#[test]
+fn explanations_tell_rows_that_are_looked_at_one_by_one() {
+    for (query, few, many) in [
+        ("map(.kind)", "scan", "columns"),
+        ("filter(.size > 1)", "scan", "columns"),
+        ("groupBy(.kind)", "scan", "columns"),
+        ("keyBy(.id)", "scan", "index"),
+        ("uniqBy(.kind)", "scan", "columns"),
+        ("sort(.size)", "scan", "order of the column"),
+        ("pick(.id, .size)", "scan", "cells of the columns"),
+        ("map({a: upper(.id)})", "scan", "scan"),
+        ("sumBy(.size)", "scan", "scan"),
+        ("any(.size == 900)", "scan", "scan"),
+        ("maxBy(.size)", "scan", "scan"),
+        ("countBy(.kind)", "scan", "scan"),
+        ("sortBy([.kind])", "scan", "scan"),
+        ("size()", "", ""),
+    ] {
+        assert_eq!((ways(query, 3)[0], ways(query, 500)[0]), (few, many), "{query}");
+    }
+    // Two calls that run as one have their way; the one around them has its own.
+    assert_eq!(ways("[get()] | flatMap([filter(.size > 1) | size()])", 500)[..2], ["scan", "counted, no list"]);
+    assert_eq!(
+        ways("abs(filter(.size > 1) | size())", 500),
+        ["", "counted, no list", "numbers side by side", "counted, no list"]
+    );
+}

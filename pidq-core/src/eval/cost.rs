@@ -22,6 +22,10 @@ pub(crate) enum Way {
     /// As it is written.
     #[default]
     Plain,
+    /// An argument was worked out for the items of a list one by one.
+    Scan,
+    /// From the columns of its fields, for all items at once.
+    Columns,
     /// Once for each value of the one field that it reads.
     Values,
     /// On the numbers of its fields, side by side.
@@ -45,6 +49,8 @@ impl Way {
     pub fn text(self) -> &'static str {
         match self {
             Way::Plain => "",
+            Way::Scan => "scan",
+            Way::Columns => "columns",
             Way::Values => "once a value of the column",
             Way::Numbers => "numbers side by side",
             Way::Index => "index",

@@ -69,11 +69,14 @@ impl<'a> Cx<'a> {
     /// Runs two stages as one. Nothing where they have to run one after the other.
     pub(super) fn fused(&mut self, fusion: Fusion, stages: &'a [Stage], input: Value<'a>) -> Option<Value<'a>> {
         let [Stage { plan: Plan::Call(call), .. }, Stage { plan: next, .. }, ..] = stages else { return None };
-        match fusion {
+        let result = match fusion {
             Fusion::Count => self.together(|cx| cx.count_matching(call, next, input)),
             Fusion::CountGroups => self.together(|cx| cx.count_groups(call, next, input)),
             Fusion::First(_) => None,
-        }
+        };
+        // Both calls have their way; the one around them has none yet.
+        self.took(Way::Plain);
+        result
     }
 
     fn count_matching(&mut self, filter: &'a Call, size: &'a Plan, input: Value<'a>) -> Result<Option<Value<'a>>> {

@@ -2,6 +2,7 @@
 
 use super::Cx;
 use super::bits::Bits;
+use super::cost::Way;
 use crate::arena::{Cell, ContainerId};
 use crate::error::Result;
 use crate::graph::column::{Distinct, WORTH_IT};
@@ -53,6 +54,7 @@ impl<'a> Cx<'a> {
         let result = work(self);
         self.together -= 1;
         if let Ok(Some(done)) = result {
+            self.took(Way::Columns);
             return Some(done);
         }
         self.shortcuts &= result.is_ok();

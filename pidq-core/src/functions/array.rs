@@ -146,6 +146,7 @@ pub(super) fn filter<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) ->
             places.push(at as u32);
         }
     }
+    cx.took(Way::Scan);
     select(cx, array, &places)
 }
 
@@ -187,7 +188,9 @@ fn map<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<
     {
         return Ok(mapped);
     }
-    cx.mapped(array, args.first())
+    let mapped = cx.mapped(array, args.first());
+    cx.took(Way::Scan);
+    mapped
 }
 
 fn flatten<'a>(cx: &mut Cx<'a>, input: Value<'a>, _: &'a [Plan]) -> Result<Value<'a>> {
@@ -281,7 +284,7 @@ fn sort<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value
         cx.push(key)?;
     }
     let places = sorted_places(cx, base, descends, wanted.unwrap_or(array.len()))?;
-    cx.took(if wanted.is_some() { Way::Top } else { Way::Plain });
+    cx.took(if wanted.is_some() { Way::Top } else { Way::Scan });
     select(cx, array, &places)
 }
 
@@ -353,6 +356,7 @@ fn groups_of<'a>(cx: &mut Cx<'a>, array: Array<'a>, args: &'a [Plan]) -> Result<
         let group = groups.place(cx, key, Vec::new)?;
         groups.values[group].push(at as u32);
     }
+    cx.took(Way::Scan);
     Ok(groups)
 }
 
@@ -415,6 +419,7 @@ fn firsts<'a>(cx: &mut Cx<'a>, array: Array<'a>, args: &'a [Plan]) -> Result<Ent
         let key = key_of(cx, array, args, at)?;
         entries.place(cx, key, || at as u32)?;
     }
+    cx.took(Way::Scan);
     Ok(entries)
 }
 

@@ -486,12 +486,15 @@ fn try_or<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Val
 /// Looks at items until the condition of one decides.
 fn decide<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan], decisive: bool) -> Result<Value<'a>> {
     let array = list(input)?;
+    let mut decided = !decisive;
     for at in 0..array.len() {
         if of_item(cx, args.first(), (array, at), |value| Ok(value.is_truthy()))? == decisive {
-            return Ok(Value::Bool(decisive));
+            decided = decisive;
+            break;
         }
     }
-    Ok(Value::Bool(!decisive))
+    cx.took(Way::Scan);
+    Ok(Value::Bool(decided))
 }
 
 fn count<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
@@ -501,6 +504,7 @@ fn count<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Valu
     for at in 0..array.len() {
         count += u32::from(of_item(cx, Some(condition), (array, at), |value| Ok(value.is_truthy()))?);
     }
+    cx.took(Way::Scan);
     Ok(Value::number(f64::from(count)))
 }
 
@@ -551,6 +555,7 @@ fn flat_map<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<V
         let inner = of_item(cx, args.first(), (array, at), list)?;
         collect(cx, inner.iter())?;
     }
+    cx.took(Way::Scan);
     cx.list(base)
 }
 
@@ -682,6 +687,7 @@ fn count_by<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<V
         let key = cx.text_of(key)?;
         *counts.entry(cx, key, || 0)? += 1;
     }
+    cx.took(Way::Scan);
     let (names, counts) = counts.into_order(cx);
     let base = cx.mark();
     collect(cx, counts.into_iter().map(|count| Value::number(f64::from(count))))?;
@@ -695,6 +701,7 @@ fn total<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<f64>
     for at in 0..array.len() {
         total += of_item(cx, args.first(), (array, at), expect_number)?;
     }
+    cx.took(Way::Scan);
     Ok(total)
 }
 
@@ -713,6 +720,7 @@ fn extreme<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan], wanted: Orde
             best = Some((key, at));
         }
     }
+    cx.took(Way::Scan);
     Ok(best.and_then(|(_, at)| array.get(at)).unwrap_or(Value::Null))
 }
 
@@ -751,6 +759,7 @@ fn sort_by<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Va
         rows.push((keys, item));
     }
     let sorted = sorted(cx, rows, &directions, widest)?;
+    cx.took(Way::Scan);
     cx.release(array.len() * size_of::<Row<'_>>());
     Ok(sorted)
 }

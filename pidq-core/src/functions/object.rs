@@ -334,6 +334,7 @@ fn pick<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value
         let picked = picks.of(cx, item)?;
         cx.push(picked)?;
     }
+    cx.took(Way::Scan);
     cx.list(base)
 }
 

@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
+use crate::error::Warning;
+
 /// The calls of a query in the order in which they are written, with what each did.
 #[derive(Clone, Debug)]
 pub struct Explanation {
@@ -13,6 +15,8 @@ pub struct Explanation {
     pub fuel: u64,
     /// Items of the result, if it is a list.
     pub rows: Option<u64>,
+    /// What looks like a mistake in the query, as in the outcome of a run.
+    pub warnings: Vec<Warning>,
 }
 
 /// What one call did.
@@ -28,7 +32,8 @@ pub struct Step {
     pub rows: u64,
     /// Fuel that it took itself, without its arguments.
     pub fuel: u64,
-    /// How it came to its results, where not as it is written: `index`, `numbers side by side`, `top-k`.
+    /// How it came to its results: `index`, `numbers side by side`, `top-k`; `scan` where an argument was worked
+    /// out for the items of a list one by one; nothing where there is no list to ask.
     pub way: &'static str,
 }
 
@@ -49,10 +54,11 @@ impl fmt::Display for Explanation {
 
 impl Serialize for Explanation {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut fields = serializer.serialize_struct("Explanation", 3)?;
+        let mut fields = serializer.serialize_struct("Explanation", 4)?;
         fields.serialize_field("steps", &self.steps)?;
         fields.serialize_field("fuel", &self.fuel)?;
         fields.serialize_field("rows", &self.rows)?;
+        fields.serialize_field("warnings", &self.warnings)?;
         fields.end()
     }
 }

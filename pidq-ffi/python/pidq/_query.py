@@ -325,7 +325,7 @@ _ignore = _Write(_accept)
 
 
 class Explanation(Mapping[str, Any]):
-    """What the calls of a query did: ``fuel``, ``rows`` and ``steps``; printed, it is a table."""
+    """What the calls of a query did: ``fuel``, ``rows``, ``steps``, ``warnings``; printed, it is a table."""
 
     def __init__(self, told: dict[str, Any]) -> None:
         self._text: str = told.pop("text")

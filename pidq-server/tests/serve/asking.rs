@@ -204,6 +204,8 @@ async fn explanations_and_dry_runs_come_beside_the_four_members() {
     let told = viewer.post("/graph/J-1", json!({"query": query, "explain": true})).await.is(200).json();
     assert_eq!(told["result"], plain["result"]);
     assert!(told["explain"]["warnings"].as_array().is_some_and(|all| !all.is_empty()), "{told}");
+    assert_eq!(told["explain"]["steps"][0]["how"], "scan");
+    assert!(told["explain"]["milliseconds"].as_f64().is_some_and(|time| time >= 0.0), "{told}");
     let dry = viewer.post("/graph/J-1", json!({"query": query, "dry_run": true})).await.is(200);
     assert_eq!(dry.header("x-fuel-used"), "0");
     assert_eq!(dry.json()["result"], json!([]));
