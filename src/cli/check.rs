@@ -44,9 +44,10 @@ enum Format {
 /// Runs the subcommand.
 pub fn run(options: &Options) -> Result {
     match check(options) {
-        Err(Failure::Query(error, source)) if matches!(options.format, Format::Json) => {
-            print_line(&serde_json::to_string(&error).map_err(io::Error::from)?)?;
-            Ok(Failure::Query(error, source).status())
+        Err(Failure::ClosedPipe) => Err(Failure::ClosedPipe),
+        Err(failure) if matches!(options.format, Format::Json) => {
+            print_line(&failure.to_json())?;
+            Ok(failure.status())
         }
         checked => checked,
     }

@@ -71,6 +71,18 @@ impl Failure {
         }
     }
 
+    /// In one line, for programs.
+    pub fn to_json(&self) -> String {
+        let described = match self {
+            Failure::Query(error, _) | Failure::Input(error, _) => serde_json::to_string(error),
+            Failure::Usage(message) => serde_json::to_string(&serde_json::json!({"message": message})),
+            #[cfg(feature = "server")]
+            Failure::Refused(text, _) => serde_json::to_string(&serde_json::json!({"message": text})),
+            Failure::ClosedPipe => Ok("null".into()),
+        };
+        described.unwrap_or_else(|_| "null".into())
+    }
+
     /// Tells the person at the terminal, in colour where they see it.
     pub fn report(&self) {
         let styles = stderr_styles();

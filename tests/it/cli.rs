@@ -355,6 +355,19 @@ fn mistakes_are_told_to_programs_as_json() {
 }
 
 #[test]
+fn what_a_query_is_checked_against_is_refused_as_json_too() {
+    let refused = |against: &str, input: &str| {
+        let output = pidq(&["check", "--format", "json", "--against", against, "1"], input);
+        assert_eq!((output.status.code(), output.stderr.is_empty()), (Some(2), true), "{against}");
+        serde_json::from_slice::<serde_json::Value>(&output.stdout).expect("one JSON object")
+    };
+    assert_eq!(refused("-", "[1,")["code"], "PQ5001");
+    let told = refused("no.json", "");
+    assert!(told["message"].as_str().is_some_and(|message| message.contains("no file `no.json`")), "{told}");
+    check_error(&["check", "--against", "no.json", "1"], "", "there is no file `no.json`", 2);
+}
+
+#[test]
 fn explanations_tell_ways_time_and_mistakes() {
     let output = pidq(&["explain", ".pid_graph.nodes | map(.tga)", PLANT], "");
     let (table, told) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));

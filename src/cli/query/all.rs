@@ -61,7 +61,7 @@ impl Work<'_> {
     fn row(&self, file: &Entry) -> (String, Status) {
         let (member, status) = match self.answer(file) {
             Ok((result, last)) => (format!("\"result\":{}", result.trim_end()), self.options.status(last)),
-            Err(failure) => (format!("\"error\":{}", described(&failure)), failure.status()),
+            Err(failure) => (format!("\"error\":{}", failure.to_json()), failure.status()),
         };
         let name = sorted::json(Value::String(&file.path.to_string_lossy()));
         (format!("{{\"file\":{name},{member}}}\n"), status)
@@ -84,18 +84,6 @@ impl Work<'_> {
             Ok((String::from_utf8_lossy(&text).into_owned(), Last::of(value)))
         })
     }
-}
-
-/// A failure as JSON.
-fn described(failure: &Failure) -> String {
-    let described = match failure {
-        Failure::Query(error, _) | Failure::Input(error, _) => serde_json::to_string(error),
-        Failure::Usage(message) => serde_json::to_string(&serde_json::json!({"message": message})),
-        #[cfg(feature = "server")]
-        Failure::Refused(text, _) => serde_json::to_string(&serde_json::json!({"message": text})),
-        Failure::ClosedPipe => Ok("null".into()),
-    };
-    described.unwrap_or_else(|_| "null".into())
 }
 
 /// The rows, in order.
