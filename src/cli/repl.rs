@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use pidq::{Dialect, Graph};
+use pidq::{Dialect, Graph, TopologyConfig, Value};
 use rustyline::completion::Completer;
 use rustyline::error::ReadlineError;
 use rustyline::highlight::Highlighter;
@@ -16,10 +16,11 @@ use rustyline::{Context, Editor, Helper};
 use super::budget::Budget;
 use super::failure::{self, Failure, Result, Status};
 use super::question::Profile;
-use super::{input, query};
+use super::{input, query, sorted};
 
 const HELP: &str = "\
-Type a query; brackets that are open continue on the next line. Tab completes functions and .fields.
+Type a query; brackets that are open continue on the next line. Tab completes functions, .fields,
+and the tags and ids of nodes in a text.
   :load FILE   ask another document
   :help        this text
   :quit        leave, as Ctrl-D does
@@ -167,6 +168,8 @@ struct Assistant {
     functions: Vec<String>,
     /// The keys of the document that can be written after a dot, sorted.
     fields: Vec<String>,
+    /// The tags and ids of the nodes, as a query writes them between quotes, sorted.
+    names: Vec<String>,
 }
 
 impl Assistant {
@@ -176,11 +179,14 @@ impl Assistant {
             session.graph.keys().filter(|key| key.chars().all(is_word)).map(String::from).collect();
         functions.sort();
         fields.sort();
-        Assistant { functions, fields }
+        Assistant { functions, fields, names: names_of(&session.graph) }
     }
 
     /// Where the word before the cursor begins, and what it may become.
     fn candidates(&self, before: &str) -> (usize, Vec<String>) {
+        if let Some(start) = open_at_the_end(before).1 {
+            return (start, self.names_from(&before[start..]));
+        }
         let start =
             before.rfind(|c| !is_word(c)).map_or(0, |at| at + before[at..].chars().next().map_or(1, char::len_utf8));
         let word = &before[start..];
@@ -193,27 +199,62 @@ impl Assistant {
         };
         (start, found)
     }
+
+    /// The names that begin so: found as in a dictionary, since a drawing may have very many.
+    fn names_from(&self, beginning: &str) -> Vec<String> {
+        let first = self.names.partition_point(|name| name.as_str() < beginning);
+        let found = self.names[first..].iter().take_while(|name| name.starts_with(beginning));
+        found.take(MOST_NAMES).cloned().collect()
+    }
+}
+
+/// Names that are offered at once: nobody reads more.
+const MOST_NAMES: usize = 100;
+
+/// What nodes can be called by in a query, as it stands between quotes there: sorted, each once.
+fn names_of(graph: &Graph) -> Vec<String> {
+    let words = TopologyConfig::of(graph.root());
+    let nodes = words.at("paths.nodes", graph.root()).and_then(Value::as_array);
+    let lists = ["tag", "qualified_tag", "node_id"].map(|list| words.list(list));
+    let mut names = Vec::new();
+    for node in nodes.iter().flat_map(|nodes| nodes.iter()).filter_map(Value::as_object) {
+        let named =
+            |list: &&[String]| list.iter().find_map(|key| node.get(key)?.as_str().filter(|name| !name.is_empty()));
+        names.extend(lists.iter().filter_map(named).map(between_quotes));
+    }
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
+fn between_quotes(name: &str) -> String {
+    let quoted = sorted::json(Value::String(name));
+    quoted[1..quoted.len() - 1].into()
 }
 
 fn is_word(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '$')
 }
 
-/// Whether a bracket or a text is still open.
+/// Whether a bracket is still open.
 fn is_open(text: &str) -> bool {
-    let mut depth = 0i64;
-    let mut chars = text.chars();
-    let mut in_text = false;
-    while let Some(c) = chars.next() {
+    open_at_the_end(text).0 > 0
+}
+
+/// How many brackets are open at the end of a query, and where the text literal begins that is, behind its quote.
+fn open_at_the_end(query: &str) -> (i64, Option<usize>) {
+    let (mut depth, mut literal) = (0i64, None);
+    let mut chars = query.char_indices();
+    while let Some((at, c)) = chars.next() {
         match c {
-            '\\' if in_text => drop(chars.next()),
-            '"' => in_text = !in_text,
-            '(' | '[' | '{' if !in_text => depth += 1,
-            ')' | ']' | '}' if !in_text => depth -= 1,
+            '\\' if literal.is_some() => drop(chars.next()),
+            '"' => literal = if literal.is_none() { Some(at + 1) } else { None },
+            '(' | '[' | '{' if literal.is_none() => depth += 1,
+            ')' | ']' | '}' if literal.is_none() => depth -= 1,
             _ => {}
         }
     }
-    depth > 0
+    (depth, literal)
 }
 
 impl Completer for Assistant {
@@ -262,6 +303,53 @@ mod tests {
         check_candidates(".nodes | groupB", &["groupBy("]);
         check_candidates("ü groupB", &["groupBy("]);
         check_candidates("", &[]);
+    }
+
+    #[track_caller]
+    fn check_names(document: &str, before: &str, expected: (usize, &[&str])) {
+        let graph = Graph::from_json(document).expect("the case is JSON");
+        let session = Session { dialect: Dialect::standard(), graph };
+        let (start, found) = Assistant::new(&session).candidates(before);
+        assert_eq!(
+            (start, found.iter().map(String::as_str).collect::<Vec<_>>()),
+            (expected.0, expected.1.to_vec()),
+            "{before}"
+        );
+    }
+
+    #[test]
+    fn in_a_text_tags_and_ids_are_offered() {
+        let drawing = r#"{"pid_graph": {"nodes": [
+            {"id": "n2", "tag": "P-101B"}, {"id": "n1", "tag": "P-101A"}, {"id": "n3", "tag": "P-101A"}, {"id": 4},
+            {"id": "n5", "tag": "2\" valve"}, {"id": "n6", "tag": "Überlauf"}, {"id": "n7", "tag": ""}, null]}}"#;
+        let check = |before: &str, expected: (usize, &[&str])| check_names(drawing, before, expected);
+        check(r#"node("P-101"#, (6, &["P-101A", "P-101B"]));
+        check(r#"filter(.tag == "P-101B"#, (16, &["P-101B"]));
+        check(r#"["n1", "n"#, (8, &["n1", "n2", "n3", "n5", "n6", "n7"]));
+        check(r#"node("2\""#, (6, &[r#"2\" valve"#]));
+        check(r#"node("Ü"#, (6, &["Überlauf"]));
+        check(r#"node("p"#, (6, &[]));
+        check(r#"node("P-101A") | .ta"#, (18, &["tag"]));
+        check(r#"node("P-101A") | si"#, (17, &["size("]));
+        check_names(r#"[{"tag": "P-101A"}]"#, r#"node("P"#, (6, &[]));
+    }
+
+    #[test]
+    fn the_document_says_what_tags_are() {
+        let topology = r#""topology": {"paths": {"nodes": ["items"]}, "tag": ["name"]}"#;
+        let drawing = format!(r#"{{"metadata": {{{topology}}}, "items": [{{"id": 1, "name": "V-7", "tag": "V-8"}}]}}"#);
+        check_names(&drawing, r#"node("V"#, (6, &["V-7"]));
+    }
+
+    #[test]
+    fn of_very_many_tags_some_are_offered() {
+        let nodes: Vec<String> = (0..1000).rev().map(|at| format!(r#"{{"tag": "V-{at:03}"}}"#)).collect();
+        let graph = Graph::from_json(format!(r#"{{"nodes": [{}]}}"#, nodes.join(",")));
+        let session = Session { dialect: Dialect::standard(), graph: graph.expect("the case is JSON") };
+        let assistant = Assistant::new(&session);
+        let (_, found) = assistant.candidates(r#"node("V-"#);
+        assert_eq!((found.len(), found[0].as_str(), found[99].as_str()), (100, "V-000", "V-099"));
+        assert_eq!(assistant.candidates(r#"node("V-99"#).1.len(), 10);
     }
 
     #[test]
