@@ -78,7 +78,9 @@ async fn a_condition_holds_or_nothing_happens() {
     let delete = async |condition: String| desk.send("DELETE", "/graph/J-1", &[&condition], "").await;
     delete(format!("if-match: {first}")).await.refuses(412, "precondition-failed");
     let latest = desk.get("/graph/J-1").await.header("etag").to_owned();
-    delete(format!("if-match: \"other\", {latest}")).await.is(204);
+    let lines = ["content-type: application/json", "if-match: \"other\"", &format!("if-match: {latest}")];
+    let written = desk.send("PUT", "/graph/J-1", &lines, drawing("D")).await.is(200);
+    delete(format!("if-match: \"other\", {}", written.header("etag"))).await.is(204);
 }
 
 #[tokio::test]
