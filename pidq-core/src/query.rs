@@ -358,14 +358,24 @@ impl Query {
 
     /// Line and column of the place, and for a limit the call that spent most.
     fn explain_error(&self, error: Error, cx: &Cx<'_>) -> Error {
-        let most = cx.costs().iter().zip(&self.compiled.calls).max_by_key(|(cost, _)| cost.fuel);
-        let error = match most {
-            Some((cost, (name, _))) if error.code().stage() == crate::error::Stage::Limit && cost.fuel > 0 => {
-                error.with_spent_most(format!("`{name}` ({} steps)", cost.fuel))
-            }
-            _ => error,
+        let is_limit = error.code().stage() == crate::error::Stage::Limit;
+        let error = match self.most(&error, cx).filter(|_| is_limit) {
+            Some(most) => error.with_spent_most(most),
+            None => error,
         };
         self.origin.place(self.explain_surplus(error))
+    }
+
+    /// The call that took the most steps. Before the first step it is the one that failed: it wanted room for its result.
+    fn most(&self, error: &Error, cx: &Cx<'_>) -> Option<String> {
+        let calls = cx.costs().iter().zip(&self.compiled.calls);
+        match calls.max_by_key(|(cost, _)| cost.fuel)? {
+            (cost, (name, _)) if cost.fuel > 0 => Some(format!("`{name}` ({} steps)", cost.fuel)),
+            _ => {
+                let failed = self.compiled.calls.iter().find(|(_, span)| Some(*span) == error.span());
+                failed.map(|(name, _)| format!("`{name}`"))
+            }
+        }
     }
 
     /// A call that was given the list as an argument works on something else: then that is what to tell.

@@ -56,6 +56,22 @@ fn items_that_differ_late_or_deep_are_told_apart_at_once() {
 }
 
 #[test]
+fn the_call_that_spent_most_is_told() {
+    let graph = Graph::from_json(format!("[{}0]", "0,".repeat(100_000))).expect("it is JSON");
+    let most = |text: &str, limits: Limits<'_>| {
+        let query = Dialect::standard().parse(text).expect("it compiles");
+        query.to_json(&graph, limits).expect_err("a limit is met").spent_most().map(String::from)
+    };
+    let small = |memory: usize| Limits { memory: memory << 10, ..Limits::default() };
+    // There is no room for the list that the first step would write to.
+    assert_eq!(most("map([get(), get()]) | size()", small(1)).as_deref(), Some("`map`"));
+    let steps = most("map([get(), get()]) | reverse()", small(5 << 10)).unwrap_or_default();
+    assert!(steps.starts_with("`map` (") && steps.ends_with(" steps)"), "{steps}");
+    let fuel = Limits { fuel: 100, ..Limits::default() };
+    assert_eq!(most("filter(get() > 1) | size()", fuel).map(|most| most.starts_with("`filter` (")), Some(true));
+}
+
+#[test]
 fn patterns_that_explode_elsewhere_are_linear_or_stopped() {
     let text = format!("\"{}\"", "a".repeat(20_000));
     assert_eq!(code(r#"regex(get(), "^(a+)+$")"#, &text, Limits::default()), None);
