@@ -1,5 +1,7 @@
 //! What looks wrong on a drawing: each rule is one row, each finding names its evidence.
 
+use std::collections::BTreeMap;
+
 use hashbrown::{HashMap, HashSet};
 
 use super::ends::{DeadEnd, carries_instrument, carries_sensor, dead_ends, is_manhole};
@@ -435,10 +437,14 @@ pub(super) fn containment_circles(plant: &Plant<'_>, pay: Pay<'_>) -> Result<Vec
     }
     let table = Adjacency::new(topology.node_count(), || pairs.iter().copied());
     let parts = strong_parts(&table, pay)?;
-    let mut groups: Vec<Vec<NodeId>> = vec![Vec::new(); parts.len()];
-    parts.of().iter().zip(0..).for_each(|(part, node)| groups[*part as usize].push(node));
-    let holds_itself = |node: NodeId| table.nodes(node).contains(&node);
-    Ok(groups.into_iter().filter(|group| group.len() > 1 || holds_itself(group[0])).collect())
+    let mut sizes = vec![0_u32; parts.len()];
+    parts.of().iter().for_each(|part| sizes[*part as usize] += 1);
+    let is_in_circle = |part: u32, node: NodeId| sizes[part as usize] > 1 || table.nodes(node).contains(&node);
+    let mut circles: BTreeMap<u32, Vec<NodeId>> = BTreeMap::new();
+    for (part, node) in parts.of().iter().zip(0..).filter(|(part, node)| is_in_circle(**part, *node)) {
+        circles.entry(*part).or_default().push(node);
+    }
+    Ok(circles.into_values().collect())
 }
 
 pub(super) fn contain_each_other(plant: &Plant<'_>, nodes: &[NodeId]) -> String {

@@ -136,7 +136,10 @@ impl Sql {
         let latest = head(&mut work, &tenant, &job).await?;
         precondition.check(latest.as_ref().map(Meta::etag).as_ref())?;
         let is_new = latest.is_none();
-        if let Some(latest) = latest.filter(|latest| latest.content == draft.content) {
+        // Whoever is told "stored" must find it: what is damaged is written anew.
+        if let Some(latest) = latest.filter(|latest| latest.content == draft.content)
+            && is_kept(&mut work, &tenant, &job).await?
+        {
             return Ok(Committed { meta: Arc::new(latest), outcome: Outcome::Unchanged });
         }
         let packed = pack(draft, counter + 1).await?;
@@ -337,6 +340,13 @@ async fn head(work: &mut Transaction<'_, Postgres>, tenant: &Tenant, job: &JobId
     row.map(|row| meta(&row)).transpose()
 }
 
+/// Whether the latest version is what was stored.
+async fn is_kept(work: &mut Transaction<'_, Postgres>, tenant: &Tenant, job: &JobId) -> Result<bool> {
+    let query = sqlx::query(GET).bind(tenant.as_str()).bind(job.as_str()).bind(None::<i64>);
+    let row = query.fetch_one(&mut **work).await.map_err(failure)?;
+    aside(move || is_whole(&row, &meta(&row)?)).await
+}
+
 async fn check_share(
     work: &mut Transaction<'_, Postgres>,
     tenant: &Tenant,
@@ -386,9 +396,15 @@ fn body(row: &PgRow, meta: &Meta, coding: Coding) -> Result<Option<Bytes>> {
 /// The name of a version, if it is damaged.
 fn damage(row: &PgRow) -> Result<Option<(Tenant, JobId, Version)>> {
     let meta = meta(row)?;
-    let is_sound = is_sound(&meta, body(row, &meta, Coding::Identity)?);
-    let tenant = Tenant::parse(&field::<String>(row, "tenant")?)?;
-    Ok((!is_sound).then_some((tenant, meta.job, meta.version)))
+    if is_whole(row, &meta)? {
+        return Ok(None);
+    }
+    Ok(Some((Tenant::parse(&field::<String>(row, "tenant")?)?, meta.job, meta.version)))
+}
+
+/// Whether a row is what was stored.
+fn is_whole(row: &PgRow, meta: &Meta) -> Result<bool> {
+    Ok(is_sound(meta, body(row, meta, Coding::Identity)?))
 }
 
 fn field<'r, T: sqlx::Decode<'r, Postgres> + sqlx::Type<Postgres>>(row: &'r PgRow, name: &str) -> Result<T> {

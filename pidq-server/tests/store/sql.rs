@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use pidq_server::store::sql::Sql;
-use pidq_server::store::{Coding, Error, Options, Precondition, Share, State, Store, Which};
+use pidq_server::store::{Coding, Error, Options, Outcome, Precondition, Share, State, Store, Which};
 use sqlx::{Connection, PgConnection};
 
 use crate::setting::{Place, draft, drawing, job, tenant, wait};
@@ -152,6 +152,11 @@ async fn damage_is_noticed(cluster: &Cluster, store: &Sql) {
     let found = store.get(&tenant, &job, &Which::Latest, Coding::Zstd).await;
     assert_eq!(found.map(|graph| graph.meta).expect_err("damaged"), Error::GraphCorrupt);
     assert_eq!(store.verify().await.expect("verified").corrupt.len(), 1);
+    let again = store.commit(&tenant, &job, draft(&job, drawing(1)), &Precondition::Exists).await.expect("a commit");
+    assert_eq!((again.outcome, again.meta.version.as_str()), (Outcome::Changed, "2"));
+    assert!(store.get(&tenant, &job, &Which::Latest, Coding::Zstd).await.is_ok());
+    let again = store.commit(&tenant, &job, draft(&job, drawing(1)), &Precondition::None).await.expect("a commit");
+    assert_eq!(again.outcome, Outcome::Unchanged);
 }
 
 async fn shares_are_kept(cluster: &Cluster) {
