@@ -190,7 +190,7 @@ impl Compiler<'_> {
                 literal_text(node)
             }
         };
-        Ok(Key { index: index(&name), name: name.into(), span: expr.span })
+        Ok(Key { index: json::array_index(&name), name: name.into(), span: expr.span })
     }
 
     fn object(&mut self, expr: &Expr, args: &[Expr]) -> Result<Plan> {
@@ -234,9 +234,7 @@ impl Compiler<'_> {
 
     /// `$name.a.b`.
     fn variable(&mut self, args: &[Expr], span: Span) -> Result<Plan> {
-        let Some((Expr { node: Node::String(name), .. }, keys)) = args.split_first() else {
-            return Err(Error::new(Code::UnknownVariable, "A variable needs a name").with_span(span));
-        };
+        let (name, keys) = name_and_keys(args, span)?;
         let base = self.binding(name, span)?;
         if keys.is_empty() {
             return Ok(base);
@@ -367,9 +365,7 @@ impl Compiler<'_> {
 
     /// What a parameter of the request has at a path; nothing for what only a run knows.
     fn parameter_at(&self, items: &[Expr], span: Span) -> Result<Option<Value<'_>>> {
-        let Some((Expr { node: Node::String(name), .. }, keys)) = items.split_first() else {
-            return Err(Error::new(Code::UnknownVariable, "A variable needs a name").with_span(span));
-        };
+        let (name, keys) = name_and_keys(items, span)?;
         let Plan::Parameter(cell) = self.binding(name, span)? else { return Ok(None) };
         let value = Value::stored(self.names.params, cell);
         Ok(Some(keys.iter().fold(value, |value, key| field(value, &literal_text(&key.node)))))
@@ -426,18 +422,19 @@ fn constant(node: &Node) -> Constant {
     }
 }
 
-/// The place in a list that a key stands for.
-fn index(key: &str) -> Option<u32> {
-    let is_digits = !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_digit());
-    let is_plain = key == "0" || !key.starts_with('0');
-    (is_digits && is_plain).then(|| key.parse().ok()).flatten()
+/// The parts of `$name.a.b`.
+fn name_and_keys(args: &[Expr], span: Span) -> Result<(&str, &[Expr])> {
+    match args.split_first() {
+        Some((Expr { node: Node::String(name), .. }, keys)) => Ok((name, keys)),
+        _ => Err(Error::new(Code::UnknownVariable, "A variable needs a name").with_span(span)),
+    }
 }
 
 /// A field of a parameter, or an item.
 fn field<'p>(holder: Value<'p>, key: &str) -> Value<'p> {
     let found = match holder {
         Value::Object(object) => object.get(key),
-        Value::Array(array) => index(key).and_then(|index| array.get(index as usize)),
+        Value::Array(array) => json::array_index(key).and_then(|index| array.get(index as usize)),
         _ => None,
     };
     found.unwrap_or(Value::Null)

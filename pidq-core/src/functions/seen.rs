@@ -42,11 +42,8 @@ impl<'a> Seen<'a> {
 /// A hash that equal values share: the sum of what stands at each place of a value, so that the order of fields does not
 /// matter, and two values that differ anywhere are told apart.
 fn deep_hash<'a>(cx: &mut Cx<'a>, hasher: &DefaultHashBuilder, value: Value<'a>) -> Result<u64> {
-    if let Value::String(text) = value {
-        cx.spend_bytes(text.len())?;
-    }
     match inside(value) {
-        0 => Ok(at_place(hasher, 0, value)),
+        0 => at_place(cx, hasher, 0, value),
         _ => container_hash(cx, hasher, value),
     }
 }
@@ -62,23 +59,23 @@ fn container_hash<'a>(cx: &mut Cx<'a>, hasher: &DefaultHashBuilder, value: Value
     while let Some((place, value)) = waiting.pop() {
         places += 1;
         cx.spend(u64::from(places.is_multiple_of(PLACES)))?;
-        if let Value::String(text) = value {
-            cx.spend_bytes(text.len())?;
-        }
         if inside(value) > FEW {
             cx.hold(inside(value) * WAITING)?;
             held += inside(value) * WAITING;
         }
-        sum = sum.wrapping_add(at_place(hasher, place, value));
+        sum = sum.wrapping_add(at_place(cx, hasher, place, value)?);
         wait_for_inside(hasher, place, value, &mut waiting);
     }
     cx.release(held);
     Ok(sum)
 }
 
-/// What stands at a place: a value without what is in it. A list may equal an object.
-fn at_place(hasher: &DefaultHashBuilder, place: u64, value: Value<'_>) -> u64 {
-    match value {
+/// What stands at a place: a value without what is in it. A list may equal an object. Long texts are paid for.
+fn at_place<'a>(cx: &mut Cx<'a>, hasher: &DefaultHashBuilder, place: u64, value: Value<'a>) -> Result<u64> {
+    if let Value::String(text) = value {
+        cx.spend_bytes(text.len())?;
+    }
+    Ok(match value {
         Value::Undefined => hasher.hash_one((place, 0u8)),
         Value::Null => hasher.hash_one((place, 1u8)),
         Value::Bool(value) => hasher.hash_one((place, 2u8, value)),
@@ -86,7 +83,7 @@ fn at_place(hasher: &DefaultHashBuilder, place: u64, value: Value<'_>) -> u64 {
         Value::Number(number) => hasher.hash_one((place, 3u8, (number.value() + 0.0).to_bits())),
         Value::String(text) => hasher.hash_one((place, 4u8, text)),
         Value::Array(_) | Value::Object(_) => hasher.hash_one((place, 5u8, inside(value))),
-    }
+    })
 }
 
 /// How many values a value holds.
