@@ -247,6 +247,7 @@ async fn handle<S: Send + Sync + 'static>(
         body: Reader::new(source, site.limits),
         facts: site.facts.clone(),
     };
+    found.route.check_query(&request)?;
     unpanicked((site.around)(&site.state, request, found.route.handler)).await.unwrap_or_else(|_| {
         tracing::error!(id = &*trail.head.id, route = found.route.path, "a handler panicked");
         Err(Problem::internal())

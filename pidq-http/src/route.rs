@@ -82,6 +82,22 @@ impl<S> Route<S> {
         let Some((first, rest)) = self.replies.split_first() else { return false };
         rest.iter().any(|reply| reply.status == first.status && reply.media != first.media)
     }
+
+    /// Refuses a parameter behind the question mark that the row does not have: a mistake that would otherwise go unseen,
+    /// as a filter that is misspelt and filters nothing. Rows that need no token have their own rules, as OAuth does.
+    pub(crate) fn check_query(&self, request: &Request) -> Result<(), Problem> {
+        if !self.access.needs_token() || request.head.uri.query().is_none_or(str::is_empty) {
+            return Ok(());
+        }
+        let parameters = self.parameters.iter().filter(|parameter| parameter.place == Place::Query);
+        let known: Vec<&str> = parameters.map(|parameter| parameter.name).collect();
+        match request.query()?.pairs().find(|(name, _)| !known.contains(name)) {
+            None => Ok(()),
+            Some((name, _)) => Err(Problem::bad_request("invalid-parameter", "There is no such parameter.")
+                .with("parameter", name)
+                .with("allowed", known.clone())),
+        }
+    }
 }
 
 /// Where a parameter stands.

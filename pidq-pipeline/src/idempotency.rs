@@ -19,7 +19,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::audit;
 use crate::forms;
-use crate::parameters;
 use crate::platform::Platform;
 use crate::problems::stored;
 use crate::seal::Place;
@@ -54,7 +53,6 @@ pub(crate) fn around<'a>(
     handler: Handler<Platform>,
 ) -> Fut<'a, Result<Response, Problem>> {
     Box::pin(async move {
-        parameters::known(&request)?;
         forms::acceptable(&request)?;
         match Keyed::of(&request)? {
             Some(keyed) => once(platform, keyed, request, handler).await,

@@ -52,7 +52,6 @@ mod labels;
 mod licensing;
 mod limits;
 mod opening;
-mod parameters;
 mod pipelines;
 mod platform;
 mod policies;

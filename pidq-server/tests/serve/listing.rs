@@ -68,7 +68,13 @@ async fn parameters_that_are_none_are_refused() {
     for query in ["limit=0", "limit=1001", "limit=-1", "limit=x", "limit=", "limit=1&limit=2", "prefix=%ff"] {
         desk.get(&format!("/graph?{query}")).await.refuses(400, "invalid-parameter");
     }
-    desk.get("/graph?limit=1000&unknown=1").await.is(200);
+    let misspelt = desk.get("/graph?limit=1000&perfix=A").await.refuses(400, "invalid-parameter").json();
+    assert_eq!(
+        (&misspelt["parameter"], &misspelt["allowed"]),
+        (&json!("perfix"), &json!(["prefix", "limit", "cursor"]))
+    );
+    desk.get("/graph/J-1?chnage_version=1").await.refuses(400, "invalid-parameter");
+    service.stranger().get("/livez?cache=1").await.is(200);
     let all: Value = desk.get("/graph?prefix=..%2F").await.is(200).json();
     assert_eq!(all["graphs"], json!([]));
 }
