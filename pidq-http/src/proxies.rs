@@ -1,7 +1,7 @@
 //! Who the client is when a proxy stands between: only proxies that we trust are believed.
 
 use std::fmt;
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::str::FromStr;
 
 use hyper::header::HeaderMap;
@@ -82,15 +82,23 @@ pub(crate) fn client(peer: IpAddr, headers: &HeaderMap, trusted: &[Network]) -> 
     if !is_trusted(client) {
         return client;
     }
-    let values: Vec<&str> = headers.get_all("x-forwarded-for").iter().filter_map(|v| v.to_str().ok()).collect();
-    for hop in values.iter().rev().flat_map(|value| value.rsplit(',')) {
+    let values: Vec<&[u8]> = headers.get_all("x-forwarded-for").iter().map(|value| value.as_bytes()).collect();
+    for hop in values.iter().rev().flat_map(|value| value.rsplit(|byte| *byte == b',')) {
         if !is_trusted(client) {
             return client;
         }
-        let Ok(address) = hop.trim().parse::<IpAddr>() else { return client };
+        let Some(address) = hop_address(hop) else { return client };
         client = address.to_canonical();
     }
     client
+}
+
+/// The address of a hop. Some proxies write the port behind it, and brackets around IPv6.
+fn hop_address(hop: &[u8]) -> Option<IpAddr> {
+    let text = std::str::from_utf8(hop).ok()?.trim();
+    let in_brackets = text.strip_prefix('[').and_then(|text| text.strip_suffix(']'));
+    let with_port = || text.parse().ok().map(|socket: SocketAddr| socket.ip());
+    in_brackets.unwrap_or(text).parse().ok().or_else(with_port)
 }
 
 /// Whether the request came over TLS to the proxy, if the proxy is one that we believe.
@@ -101,12 +109,14 @@ pub(crate) fn came_by_tls(peer: IpAddr, headers: &HeaderMap, trusted: &[Network]
 
 #[cfg(test)]
 mod tests {
+    use hyper::header::HeaderValue;
+
     use super::*;
 
     fn seen(peer: &str, forwarded: &[&'static str]) -> String {
         let mut headers = HeaderMap::new();
         for value in forwarded {
-            headers.append("x-forwarded-for", value.parse().expect("a value"));
+            headers.append("x-forwarded-for", HeaderValue::from_bytes(value.as_bytes()).expect("a value"));
         }
         let trusted = ["10.0.0.0/8", "::1"].map(|text| text.parse().expect("a network"));
         client(peer.parse().expect("an address"), &headers, &trusted).to_string()
@@ -121,6 +131,17 @@ mod tests {
         assert_eq!(seen("10.0.0.1", &["nonsense"]), "10.0.0.1");
         assert_eq!(seen("::ffff:10.0.0.1", &["198.51.100.7"]), "198.51.100.7");
         assert_eq!(seen("10.0.0.1", &[]), "10.0.0.1");
+        assert_eq!(seen("10.0.0.1", &["\u{e4}, 198.51.100.7"]), "198.51.100.7", "what a client said before matters not");
+    }
+
+    #[test]
+    fn a_hop_may_have_a_port() {
+        assert_eq!(seen("10.0.0.1", &["198.51.100.7:52011"]), "198.51.100.7");
+        assert_eq!(seen("10.0.0.1", &["[2001:db8::7]:52011, 10.0.0.2:443"]), "2001:db8::7");
+        assert_eq!(seen("10.0.0.1", &["[2001:db8::7]"]), "2001:db8::7");
+        for nonsense in ["198.51.100.7:x", "[198.51.100.7", "2001:db8::7]", "unknown", "", ":80"] {
+            assert_eq!(seen("10.0.0.1", &[nonsense]), "10.0.0.1", "{nonsense}");
+        }
     }
 
     #[test]

@@ -14,7 +14,7 @@ use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::sync::{Semaphore, watch};
-use tokio::time::{Instant, interval, timeout};
+use tokio::time::{Instant, interval, sleep, timeout};
 
 use super::Phase;
 use super::framing::Doubt;
@@ -31,6 +31,11 @@ const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 /// How long an HTTP/2 connection may have no request.
 const IDLE: Duration = Duration::from_secs(60);
+
+/// How long a connection has for its first request when the server stops: it was accepted, and its request may be on its
+/// way. hyper would close it unanswered.
+const FIRST_REQUEST: Duration = Duration::from_secs(1);
+const LOOK_AGAIN: Duration = Duration::from_millis(10);
 
 pub(super) struct Connection<S: 'static> {
     pub site: Site<S>,
@@ -99,6 +104,8 @@ impl<S: Send + Sync + 'static> Connection<S> {
         let header = timeout(self.site.0.limits.first_byte, proxied::header(stream)).await;
         match header.map_err(|_| "proxy_time")?.map_err(|_| "proxy_io")? {
             Ok(Origin::Proxy) => {}
+            // Not the proxy: it vouches for nobody, so what the request says of where it comes from is not believed.
+            Ok(Origin::Unknown) => peer.address = IpAddr::V4(Ipv4Addr::UNSPECIFIED),
             Ok(Origin::Client { address, tls }) => *peer = Peer { address, tls: peer.tls || tls },
             Err(proxied::Malformed) => {
                 tracing::warn!(proxy = %peer.address, "a trusted proxy does not begin with a PROXY header");
@@ -172,14 +179,14 @@ impl<S: Send + Sync + 'static> Connection<S> {
         finish: fn(Pin<&mut C>),
         mut watch: Watch<'_>,
     ) -> Result<(), &'static str> {
-        let mut phases = self.phases.clone();
+        let mut time_to_finish = pin!(self.time_to_finish(watch.activity));
         let mut ticks = interval((watch.stall / 8).max(Duration::from_millis(10)));
         let mut connection = pin!(connection);
         let mut finishing = false;
         loop {
             tokio::select! {
                 ended = connection.as_mut() => return ended.map_err(|error| reason(&error)),
-                _ = phases.wait_for(|phase| *phase != Phase::Serving), if !finishing => {
+                () = time_to_finish.as_mut(), if !finishing => {
                     finishing = true;
                     finish(connection.as_mut());
                 }
@@ -194,6 +201,20 @@ impl<S: Send + Sync + 'static> Connection<S> {
                 }
             }
         }
+    }
+}
+
+impl<S: Send + Sync + 'static> Connection<S> {
+    /// Ends when the server stops, and the connection has had its first request or time for it.
+    async fn time_to_finish(&self, activity: &Activity) {
+        let mut phases = self.phases.clone();
+        let _ = phases.wait_for(|phase| *phase != Phase::Serving).await;
+        let first_request = async {
+            while activity.moved.load(Relaxed) == 0 {
+                sleep(LOOK_AGAIN).await;
+            }
+        };
+        let _ = timeout(FIRST_REQUEST, first_request).await;
     }
 }
 

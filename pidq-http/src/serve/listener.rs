@@ -44,13 +44,15 @@ impl Listener {
 
     /// The sockets that a service manager opened for us (`LISTEN_FDS`); none without one.
     /// Restarts refuse no connection then, since the socket outlives the process.
-    pub fn activated(tls: Option<&Tls>) -> io::Result<Vec<Self>> {
+    ///
+    /// Beyond loopback each needs TLS, or somebody who says that plain HTTP will do: `insecure`.
+    pub fn activated(tls: Option<&Tls>, insecure: bool) -> io::Result<Vec<Self>> {
         let mut given = ListenFd::from_env();
         let mut listeners = Vec::new();
         for index in 0..given.len() {
-            let Some(socket) = given.take_tcp_listener(index)? else { continue };
+            let Some(socket) = given.take_tcp_listener(index).map_err(no_socket)? else { continue };
             socket.set_nonblocking(true)?;
-            if tls.is_none() {
+            if tls.is_none() && !insecure {
                 only_loopback(socket.local_addr()?)?;
             }
             listeners.push(Listener { socket, tls: tls.cloned(), door: Door::Public });
@@ -58,10 +60,19 @@ impl Listener {
         Ok(listeners)
     }
 
+    /// Whether it is for everybody, and not for the administrator alone.
+    pub fn is_public(&self) -> bool {
+        self.door == Door::Public
+    }
+
     /// The address it is bound to: the port when 0 was asked for.
     pub fn address(&self) -> io::Result<SocketAddr> {
         self.socket.local_addr()
     }
+}
+
+fn no_socket(error: io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("a socket of the service manager (`LISTEN_FDS`) cannot be used: {error}"))
 }
 
 fn only_loopback(address: SocketAddr) -> io::Result<()> {

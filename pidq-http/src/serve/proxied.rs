@@ -25,6 +25,8 @@ const CLIENT_SSL: u8 = 0x01;
 pub(super) enum Origin {
     /// The proxy's own, such as a look whether we are alive.
     Proxy,
+    /// Those of a client whose address the proxy does not know, or who has none.
+    Unknown,
     /// Those of a client, who may have come over TLS to the proxy.
     Client { address: IpAddr, tls: bool },
 }
@@ -78,7 +80,7 @@ fn first(line: &[u8]) -> Result<Origin, Malformed> {
     let text = std::str::from_utf8(line).ok().and_then(|line| line.strip_suffix("\r\n")).ok_or(Malformed)?;
     let words: Vec<&str> = text.split(' ').collect();
     let (source, target) = match words[..] {
-        ["PROXY", "UNKNOWN", ..] => return Ok(Origin::Proxy),
+        ["PROXY", "UNKNOWN", ..] => return Ok(Origin::Unknown),
         ["PROXY", family @ ("TCP4" | "TCP6"), source, target, from, to] => {
             let is_port = |text: &str| text.parse::<u16>().is_ok_and(|port| port.to_string() == text);
             let address = |text: &str| text.parse::<IpAddr>().ok().filter(|ip| ip.is_ipv4() == (family == "TCP4"));
@@ -96,8 +98,8 @@ fn first(line: &[u8]) -> Result<Origin, Malformed> {
 /// Version and command, family and protocol, and what comes after the length.
 fn second(command: u8, family: u8, rest: &[u8]) -> Result<Origin, Malformed> {
     let (address, more) = match (command, family) {
-        // The proxy speaks for itself; or it does not know, or the client has no address of a network.
-        (0x20, _) | (0x21, 0x00 | 0x31) => return Ok(Origin::Proxy),
+        (0x20, _) => return Ok(Origin::Proxy),
+        (0x21, 0x00 | 0x31) => return Ok(Origin::Unknown),
         (0x21, 0x11) => {
             let (source, more) = addresses::<4>(rest, 12)?;
             (IpAddr::from(Ipv4Addr::from(source)), more)
@@ -145,8 +147,8 @@ mod tests {
         let long = format!("PROXY TCP6 {0} {0} 65535 65535\r\n", "ffff:f00f:ffff:ffff:ffff:ffff:ffff:ffff");
         assert_eq!(first(b"PROXY TCP4 192.0.2.1 198.51.100.1 56324 443\r\n"), client("192.0.2.1"));
         assert_eq!(first(long.as_bytes()), client("ffff:f00f:ffff:ffff:ffff:ffff:ffff:ffff"));
-        assert_eq!(first(b"PROXY UNKNOWN\r\n"), Ok(Origin::Proxy));
-        assert_eq!(first(b"PROXY UNKNOWN whatever it says\r\n"), Ok(Origin::Proxy));
+        assert_eq!(first(b"PROXY UNKNOWN\r\n"), Ok(Origin::Unknown));
+        assert_eq!(first(b"PROXY UNKNOWN whatever it says\r\n"), Ok(Origin::Unknown));
     }
 
     #[test]
@@ -181,8 +183,13 @@ mod tests {
         let mut v6 = [0; 36];
         v6[15] = 1;
         assert_eq!(second(0x21, 0x21, &v6), client("::1"));
-        for (command, family) in [(0x20, 0x11), (0x20, 0), (0x21, 0), (0x21, 0x31)] {
-            assert_eq!(second(command, family, &V4), Ok(Origin::Proxy));
+        for (command, family, origin) in [
+            (0x20, 0x11, Origin::Proxy),
+            (0x20, 0, Origin::Proxy),
+            (0x21, 0, Origin::Unknown),
+            (0x21, 0x31, Origin::Unknown),
+        ] {
+            assert_eq!(second(command, family, &V4), Ok(origin));
         }
         for (command, family) in [(0x22, 0x11), (0x11, 0x11), (0x21, 0x12), (0x21, 0x22), (0x21, 0x32), (0x21, 0xff)] {
             assert_eq!(second(command, family, &[0; 64]), Err(Malformed), "{command:x} {family:x}");

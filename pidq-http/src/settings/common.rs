@@ -130,9 +130,13 @@ impl Floor<'_> {
     pub fn listeners(&self) -> Result<Vec<Listener>, SettingError> {
         let tls = self.tls()?;
         let wrong = |error: io::Error| self.0.wrong("PIDQ_LISTEN", &error.to_string());
-        let mut listeners = Listener::activated(tls.as_ref()).map_err(wrong)?;
+        let mut listeners = Listener::activated(tls.as_ref(), self.0.on("PIDQ_INSECURE_HTTP")?).map_err(wrong)?;
         if listeners.is_empty() {
-            for address in self.0.list::<SocketAddr>("PIDQ_LISTEN")? {
+            let addresses = self.0.list::<SocketAddr>("PIDQ_LISTEN")?;
+            if addresses.is_empty() {
+                return Err(self.0.wrong("PIDQ_LISTEN", "it names no address, so nobody could be served"));
+            }
+            for address in addresses {
                 listeners.push(
                     self.listener(address, tls.as_ref()).map_err(|error| {
                         self.0.wrong("PIDQ_LISTEN", &format!("cannot listen on {address}: {error}"))

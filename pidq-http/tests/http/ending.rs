@@ -24,6 +24,21 @@ async fn running_requests_are_answered_before_the_end() {
 }
 
 #[tokio::test]
+async fn a_request_that_is_on_its_way_is_answered() {
+    let mut app = app();
+    app.limits.drain_wait = Duration::ZERO;
+    let server = Server::start(app);
+    let mut stream = server.connect().await;
+    stream.write_all(b"GET /things/1 HTTP/1.1\r\nHost: ").await.expect("it is open");
+    sleep(Duration::from_millis(100)).await;
+    server.stop.stop();
+    sleep(Duration::from_millis(100)).await;
+    stream.write_all(b"x\r\n\r\n").await.expect("it is still open");
+    assert_eq!(status(&rest(stream).await), 200);
+    assert!(server.done.await.is_ok_and(|ended| ended.is_ok()));
+}
+
+#[tokio::test]
 async fn the_second_word_ends_it_at_once() {
     let mut app = app();
     app.limits.drain_wait = Duration::from_secs(60);

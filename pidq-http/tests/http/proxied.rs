@@ -41,7 +41,7 @@ async fn a_trusted_proxy_says_who_comes() {
     assert_eq!(who(&server, V1).await, r#"["192.0.2.7",false]"#);
     assert_eq!(who(&server, &v2(false)).await, r#"["2001:db8::7",false]"#);
     assert_eq!(who(&server, &v2(true)).await, r#"["2001:db8::7",true]"#);
-    assert_eq!(who(&server, b"PROXY UNKNOWN\r\n").await, r#"["127.0.0.1",false]"#);
+    assert_eq!(who(&server, b"PROXY UNKNOWN\r\n").await, r#"["0.0.0.0",false]"#);
     assert_eq!(who(&server, b"\r\n\r\n\0\r\nQUIT\n\x20\x00\x00\x00").await, r#"["127.0.0.1",false]"#);
 }
 
@@ -49,8 +49,17 @@ async fn a_trusted_proxy_says_who_comes() {
 async fn the_client_that_was_told_is_no_proxy() {
     let server = behind("127.0.0.0/8");
     let claim = b"GET /who HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 203.0.113.9\r\nX-Forwarded-Proto: https\r\n";
-    let answer = server.raw([V1, claim, b"Connection: close\r\n\r\n"].concat()).await;
-    assert_eq!(body(&answer), r#"["192.0.2.7",false]"#);
+    for (header, expected) in [
+        (V1, r#"["192.0.2.7",false]"#),
+        // A client whom the proxy cannot name is not the proxy, and is believed no more than others are.
+        (b"PROXY UNKNOWN\r\n", r#"["0.0.0.0",false]"#),
+        (b"\r\n\r\n\0\r\nQUIT\n\x21\x00\x00\x00", r#"["0.0.0.0",false]"#),
+        // The proxy itself is.
+        (b"\r\n\r\n\0\r\nQUIT\n\x20\x00\x00\x00", r#"["203.0.113.9",true]"#),
+    ] {
+        let answer = server.raw([header, claim, b"Connection: close\r\n\r\n"].concat()).await;
+        assert_eq!(body(&answer), expected);
+    }
 }
 
 #[tokio::test]

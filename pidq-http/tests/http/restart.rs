@@ -61,7 +61,7 @@ fn ask(mut stream: &TcpStream) -> String {
 
 #[tokio::main]
 async fn serve_what_was_given() {
-    let listeners = Listener::activated(None).expect("sockets");
+    let listeners = Listener::activated(None, false).expect("sockets");
     assert_eq!(listeners.len(), 1);
     let shutdown = Shutdown::on_signals().expect("signals");
     assert!(serve(app(), listeners, shutdown).await.is_ok());
