@@ -58,6 +58,7 @@ mod recent;
 mod secret;
 mod sessions;
 mod setup;
+mod shared;
 mod throttle;
 
 use std::fmt;
@@ -85,7 +86,10 @@ pub use secret::Secret;
 pub use setup::{FirstStart, Made};
 pub use throttle::{Network, ThrottleLimits};
 
-const MIGRATIONS: &[Migration] = &[Migration { version: 1, sql: include_str!("../migrations/identity_1.sql") }];
+const MIGRATIONS: &[Migration] = &[
+    Migration { version: 1, sql: include_str!("../migrations/identity_1.sql") },
+    Migration { version: 2, sql: include_str!("../migrations/identity_2.sql") },
+];
 
 /// What an administrator decides about accounts and tokens.
 #[derive(Clone, Debug)]

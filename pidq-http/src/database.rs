@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use sqlx::{Pool, Sqlite};
 
+pub use connect::postgres_options;
 pub use migrate::Migration;
 pub use presence::Server;
 pub use statement::{Answer, Arg, Row, Rows, Transaction};

@@ -83,7 +83,7 @@ mod tls;
 mod work;
 
 pub use bytes::Bytes;
-pub use hyper::{Method, StatusCode, header};
+pub use hyper::{Method, StatusCode, Uri, header};
 pub use prometheus_client;
 
 pub use crate::allocator::give_memory_back;
@@ -100,7 +100,7 @@ pub use crate::request::{Form, Head, Multipart, MultipartLimits, Part, Pieces, R
 pub use crate::response::{Events, Filling, Gone, Lines, Response, Sender};
 pub use crate::route::{Accepts, Access, Fut, Handler, Parameter, Place, Reply, Route, endpoints, index};
 pub use crate::serve::{Listener, Shutdown, Stop, serve};
-pub use crate::settings::{COMMON, Floor, Kind, Secret, Setting, SettingError, Settings, help, manual};
+pub use crate::settings::{COMMON, Floor, Kind, Secret, Setting, SettingError, Settings, environment, help, manual};
 pub use crate::site::{App, Around, Authenticate, Introduction, Meter, Ready, Site, Standing};
 pub use crate::tls::{HttpsClient, Tls, TlsError, TlsVersion, client_tls, https_client};
 pub use crate::work::{Done, Work};

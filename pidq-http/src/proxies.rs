@@ -131,7 +131,11 @@ mod tests {
         assert_eq!(seen("10.0.0.1", &["nonsense"]), "10.0.0.1");
         assert_eq!(seen("::ffff:10.0.0.1", &["198.51.100.7"]), "198.51.100.7");
         assert_eq!(seen("10.0.0.1", &[]), "10.0.0.1");
-        assert_eq!(seen("10.0.0.1", &["\u{e4}, 198.51.100.7"]), "198.51.100.7", "what a client said before matters not");
+        assert_eq!(
+            seen("10.0.0.1", &["\u{e4}, 198.51.100.7"]),
+            "198.51.100.7",
+            "what a client said before matters not"
+        );
     }
 
     #[test]

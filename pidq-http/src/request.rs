@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use hyper::header::{AUTHORIZATION, AsHeaderName, CONTENT_TYPE, HeaderMap};
+use hyper::http::uri::Authority;
 use hyper::{Method, StatusCode, Uri, header};
 use serde::de::DeserializeOwned;
 
@@ -48,6 +49,15 @@ pub struct Head {
 }
 
 impl Head {
+    /// The name that the service was asked by, without its port, in lower case.
+    pub fn host(&self) -> Option<String> {
+        let of_header = || self.header("host").and_then(|host| host.parse().ok());
+        let authority: Authority = self.uri.authority().cloned().or_else(of_header)?;
+        let name = authority.host();
+        let in_brackets = name.strip_prefix('[').and_then(|name| name.strip_suffix(']'));
+        Some(in_brackets.unwrap_or(name).to_ascii_lowercase())
+    }
+
     /// The bearer token, if there is one. Two `Authorization` headers are a mistake; another scheme is no token.
     pub fn bearer(&self) -> Result<Option<&str>, Problem> {
         Ok(self.authorization("Bearer")?.filter(|token| !token.is_empty()))

@@ -54,7 +54,7 @@ async fn serve_site<S: Send + Sync + 'static>(
     let floor = Floor {
         site: site.clone(),
         places: Arc::new(Semaphore::new(places(limits.connections))),
-        handshakes: Arc::new(Semaphore::new(limits.handshakes)),
+        handshakes: Arc::new(Semaphore::new(limits.handshakes.min(Semaphore::MAX_PERMITS))),
         phases,
         alive: None,
     };

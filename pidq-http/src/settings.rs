@@ -6,6 +6,7 @@ mod secret;
 mod value;
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fmt;
 use std::fs;
 use std::path::PathBuf;
@@ -293,7 +294,7 @@ impl Settings {
             };
             if !row.kind.fits(given.text.expose()) {
                 let found = if row.secret { String::new() } else { format!(", found `{}`", given.text.expose()) };
-                let expected = row.kind.expected();
+                let expected = row.kind.wanted();
                 wrong.push(format!("`{}`, set by {}: expected {expected}{found}", row.env, given.source));
             }
         }
@@ -312,6 +313,14 @@ impl Kind {
         }
     }
 
+    /// The same, with all words where only some will do.
+    fn wanted(self) -> String {
+        match self {
+            Kind::OneOf(words) => format!("one of `{}`", words.join("`, `")),
+            other => other.expected().to_owned(),
+        }
+    }
+
     fn expected(self) -> &'static str {
         match self {
             Kind::Text => "a text",
@@ -324,6 +333,24 @@ impl Kind {
             Kind::OneOf(_) => "one of the words that the manual lists",
         }
     }
+}
+
+/// The variables of this process that are settings, or look like some. What other programs have there does not matter.
+///
+/// # Errors
+/// Those that are no text.
+pub fn environment() -> Result<Vec<(String, String)>, SettingError> {
+    texts(std::env::vars_os())
+}
+
+fn texts(variables: impl Iterator<Item = (OsString, OsString)>) -> Result<Vec<(String, String)>, SettingError> {
+    let ours = variables.filter_map(|(name, value)| Some((name.into_string().ok()?, value)));
+    let ours = ours.filter(|(name, _)| name.starts_with(PREFIX));
+    let text = |(name, value): (String, OsString)| match value.into_string() {
+        Ok(value) => Ok((name, value)),
+        Err(_) => Err(SettingError(vec![format!("`{name}`, set by the environment, is not UTF-8")])),
+    };
+    ours.map(text).collect()
 }
 
 /// `PIDQ_DATABASE_URL` → `--database-url`.
@@ -368,6 +395,18 @@ mod tests {
     fn read(arguments: &[&str], environment: &[(&str, &str)]) -> Result<Settings, String> {
         let environment = environment.iter().map(|(name, value)| (name.to_string(), value.to_string()));
         Settings::read(&[ROWS], arguments.iter().map(|a| a.to_string()), environment).map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn only_what_is_ours_has_to_be_text() {
+        use std::os::unix::ffi::OsStringExt;
+        let variable = |name: &str, value: &[u8]| (OsString::from(name), OsString::from_vec(value.to_vec()));
+        let read = |variables: Vec<_>| texts(variables.into_iter()).map_err(|error| error.to_string());
+        let ours = variable("PIDQ_LISTEN", b"127.0.0.1:1");
+        let (foreign, wrong) = (variable("LS_COLORS", b"\xff"), variable("PIDQ_MASTER_SECRET", b"canary\xff"));
+        assert_eq!(read(vec![foreign, ours]), Ok(vec![("PIDQ_LISTEN".to_owned(), "127.0.0.1:1".to_owned())]));
+        let refused = read(vec![wrong]).expect_err("it is no text");
+        assert!(refused.contains("`PIDQ_MASTER_SECRET`") && !refused.contains("canary"), "{refused}");
     }
 
     fn file(text: &str) -> tempfile::NamedTempFile {

@@ -134,7 +134,7 @@ impl<S: Send + Sync + 'static> App<S> {
             public,
             admin,
             facts: Arc::new(facts),
-            turns: Semaphore::new(self.limits.requests),
+            turns: Semaphore::new(self.limits.requests.min(Semaphore::MAX_PERMITS)),
             open: Concurrency::new(self.limits.requests_per_principal),
             state: self.state,
             authenticate: self.authenticate,

@@ -4,5 +4,11 @@
 
 fn main() -> std::process::ExitCode {
     pidq_http::give_memory_back();
-    pidq_server::run(std::env::args().skip(1), std::env::vars())
+    match pidq_http::environment() {
+        Ok(environment) => pidq_server::run(std::env::args().skip(1), environment),
+        Err(error) => {
+            eprintln!("error: {error}");
+            std::process::ExitCode::from(2)
+        }
+    }
 }

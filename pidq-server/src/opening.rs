@@ -4,13 +4,14 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use pidq_http::auth::{
     Algorithm, ClaimMap, DefaultAccess, FirstStart, Identities, IdentityError, IdentityOptions, Made, Moment, Profile,
     Provider, ProviderSettings, TenantFrom,
 };
 use pidq_http::database::{Database, DatabaseError};
-use pidq_http::{App, Cursors, Floor, SettingError, Settings, Work};
+use pidq_http::{App, Cursors, Floor, SettingError, Settings, Uri, Work, client_tls};
 
 use crate::door::Rules;
 use crate::graphs::{Copies, Graphs, Queries};
@@ -20,7 +21,7 @@ use crate::results::Results;
 use crate::routes::ROUTES;
 use crate::served::{self, Served};
 use crate::server::{Budget, OPEN_TENANT, Server, authenticate, ready};
-use crate::store::{self, Clock, Error, Event, Share, Store};
+use crate::store::{self, Clock, Error, Event, Share, Store, Tenant};
 
 /// Bytes of graphs that are kept as they are sent, at most as many as of graphs that were read.
 const COPIES: usize = 64 << 20;
@@ -73,6 +74,7 @@ from!(SettingError => Setting, Error => Store, IdentityError => Accounts, Databa
 /// What cannot be opened, and why. Secrets are not in it.
 pub async fn open(settings: &Settings) -> Result<App<Server>, OpenError> {
     let accounts = accounts(settings).await?;
+    let cursors = cursors(accounts.as_ref()).await?;
     let meters = Arc::new(Meters::default());
     let store = graphs(settings, sync_clock(&meters)).await?;
     let pool = bytes(settings.size("PIDQ_QUERY_POOL")?);
@@ -81,6 +83,7 @@ pub async fn open(settings: &Settings) -> Result<App<Server>, OpenError> {
     let memory = Arc::new(Memory::new(pool - results));
     let graphs_read = bytes(settings.size("PIDQ_GRAPH_CACHE")?);
     let server = Server {
+        name: public_host(settings)?,
         store,
         identities: accounts,
         graphs: Arc::new(Graphs::new(graphs_read)),
@@ -90,7 +93,7 @@ pub async fn open(settings: &Settings) -> Result<App<Server>, OpenError> {
         memory,
         results: Results::new(results),
         buffers: Arc::default(),
-        cursors: Cursors::new(),
+        cursors,
         meters,
         rules: rules(settings)?,
         budget: budget(settings)?,
@@ -113,7 +116,9 @@ pub async fn open(settings: &Settings) -> Result<App<Server>, OpenError> {
 /// As [`open`].
 pub async fn open_accounts(settings: &Settings) -> Result<Identities, OpenError> {
     let database = match settings.optional("PIDQ_DATABASE_URL")? {
-        Some(url) => Database::open(url).await?,
+        Some(url) => {
+            Database::open(url).await.map_err(|error| settings.wrong("PIDQ_DATABASE_URL", &error.to_string()))?
+        }
         None => Database::open(&format!("sqlite:{}", data_dir(settings)?.join("pidq.db").display())).await?,
     };
     Ok(Identities::open(database, identity_options(settings)?).await?)
@@ -131,7 +136,10 @@ async fn store_with(settings: &Settings, clock: Clock) -> Result<Arc<dyn Store>,
     let (keep, share) = (settings.parsed("PIDQ_STORE_KEEP")?, share(settings)?);
     let options = store::Options { keep, share, events: Arc::new(tell), clock };
     match settings.optional("PIDQ_STORE_URL")? {
-        Some(url) => Ok(store::open(url, options).await?),
+        Some(url) => {
+            let opened = store::open(url, options).await;
+            Ok(opened.map_err(|error| settings.wrong("PIDQ_STORE_URL", &error.to_string()))?)
+        }
         None => Ok(store::open(&format!("dir:{}", data_dir(settings)?.join("graphs").display()), options).await?),
     }
 }
@@ -140,20 +148,19 @@ async fn graphs(settings: &Settings, clock: Clock) -> Result<Arc<dyn Store>, Ope
     match settings.path("PIDQ_GRAPHS")? {
         Some(path) => {
             let (rules, events) = (rules(settings)?, Arc::new(tell));
-            let served = Served::open(path, served::Options { rules, events, ..served::Options::default() })?;
-            Ok(Arc::new(served))
+            let served = Served::open(path, served::Options { rules, events, ..served::Options::default() });
+            Ok(Arc::new(served.map_err(|error| settings.wrong("PIDQ_GRAPHS", &error.to_string()))?))
         }
         None => store_with(settings, clock).await,
     }
 }
 
 async fn accounts(settings: &Settings) -> Result<Option<Identities>, OpenError> {
+    let provider = provider(settings)?;
     if settings.text("PIDQ_AUTH")? == "off" {
-        let listens: Vec<SocketAddr> = settings.list("PIDQ_LISTEN")?;
-        return match listens.iter().find(|address| !address.ip().is_loopback()) {
-            Some(address) => {
-                let why = format!("`off` is for loopback, and the service listens on {address}");
-                Err(settings.wrong("PIDQ_AUTH", &why).into())
+        return match provider {
+            Some(_) => {
+                Err(settings.wrong("PIDQ_AUTH", "`off` lets everybody in, whatever `PIDQ_SSO_ISSUER` says").into())
             }
             None => Ok(None),
         };
@@ -162,12 +169,31 @@ async fn accounts(settings: &Settings) -> Result<Option<Identities>, OpenError> 
     if identities.options().password_grant {
         tracing::info!("passwords are taken for tokens, which RFC 9700 advises against: PIDQ_PASSWORD_GRANT=off");
     }
-    if let Some(made) = identities.first_start(first_start(settings)?, Moment::now()).await? {
+    let first = first_start(settings)?;
+    if let Some(made) = identities.first_start(first, Moment::now()).await.map_err(first_refused)? {
         introduce(&made);
     }
-    match provider(settings)? {
-        Some(provider) => Ok(Some(identities.with_provider(Provider::new(provider)?))),
-        None => Ok(Some(identities)),
+    Ok(Some(match provider {
+        Some(provider) => identities.with_provider(provider),
+        None => identities,
+    }))
+}
+
+/// What the first account and the first client are refused for is said by settings.
+fn first_refused(error: IdentityError) -> IdentityError {
+    match error {
+        IdentityError::Refused(what) => IdentityError::Refused(format!(
+            "{what} (see `PIDQ_ADMIN_LOGIN`, `PIDQ_ADMIN_PASSWORD`, `PIDQ_CLIENT_ID`, `PIDQ_CLIENT_SECRET`)"
+        )),
+        other => other,
+    }
+}
+
+/// Places in lists that every replica understands.
+async fn cursors(accounts: Option<&Identities>) -> Result<Cursors, IdentityError> {
+    match accounts {
+        Some(identities) => Ok(Cursors::from_key(identities.shared_key("cursors").await?.expose().as_bytes())),
+        None => Ok(Cursors::new()),
     }
 }
 
@@ -208,8 +234,8 @@ fn identity_options(settings: &Settings) -> Result<IdentityOptions, SettingError
 
 /// The address that clients see.
 fn base_url(settings: &Settings) -> Result<String, SettingError> {
-    if let Some(url) = settings.optional("PIDQ_PUBLIC_URL")? {
-        return Ok(url.trim_end_matches('/').to_owned());
+    if let Some(url) = Floor(settings).public_url()? {
+        return Ok(url.to_owned());
     }
     let scheme = if settings.path("PIDQ_TLS_CERT")?.is_some() { "https" } else { "http" };
     let listens: Vec<SocketAddr> = settings.list("PIDQ_LISTEN")?;
@@ -217,32 +243,78 @@ fn base_url(settings: &Settings) -> Result<String, SettingError> {
     Ok(format!("{scheme}://{address}"))
 }
 
-fn provider(settings: &Settings) -> Result<Option<ProviderSettings>, OpenError> {
+/// The host in the address that clients see, where an administrator says it.
+fn public_host(settings: &Settings) -> Result<Option<String>, SettingError> {
+    let url = Floor(settings).public_url()?.and_then(|url| url.parse::<Uri>().ok());
+    Ok(url.and_then(|url| url.host().map(str::to_ascii_lowercase)))
+}
+
+/// What only means something to a provider, and has no default.
+const OF_A_PROVIDER: [&str; 7] = [
+    "PIDQ_SSO_AUDIENCE",
+    "PIDQ_SSO_JWKS_URI",
+    "PIDQ_SSO_TYPES",
+    "PIDQ_SSO_DIRECTORIES",
+    "PIDQ_SSO_CA",
+    "PIDQ_SSO_SCOPE_CLAIM",
+    "PIDQ_SSO_ADMIN_ROLES",
+];
+
+fn provider(settings: &Settings) -> Result<Option<Provider>, SettingError> {
+    let Some(described) = provider_settings(settings)? else {
+        let lost = OF_A_PROVIDER.iter().find(|name| settings.optional(name).is_ok_and(|value| value.is_some()));
+        return match lost {
+            Some(name) => Err(settings.wrong(name, "it means nothing without `PIDQ_SSO_ISSUER`")),
+            None => Ok(None),
+        };
+    };
+    let refused = |error: IdentityError| settings.wrong("PIDQ_SSO_ISSUER", &error.to_string());
+    Provider::new(described).map(Some).map_err(refused)
+}
+
+fn provider_settings(settings: &Settings) -> Result<Option<ProviderSettings>, SettingError> {
     let Some(issuer) = settings.optional("PIDQ_SSO_ISSUER")? else { return Ok(None) };
     let profile = match settings.text("PIDQ_SSO_PROFILE")? {
-        "entra" => Profile::Entra { directories: settings.list("PIDQ_SSO_DIRECTORIES")? },
+        "entra" => Profile::Entra { directories: some(settings, "PIDQ_SSO_DIRECTORIES", "with `entra`")? },
         "custom" => Profile::Custom { types: settings.list("PIDQ_SSO_TYPES")? },
         _ => Profile::Rfc9068,
     };
-    let audiences: Vec<String> = settings.list("PIDQ_SSO_AUDIENCE")?;
-    if audiences.is_empty() {
-        return Err(settings.wrong("PIDQ_SSO_AUDIENCE", "it is needed with `PIDQ_SSO_ISSUER`").into());
-    }
-    let authorities = settings.path("PIDQ_SSO_CA")?.map(std::fs::read_to_string).transpose()?;
     Ok(Some(ProviderSettings {
         issuer: issuer.to_owned(),
-        audiences,
+        audiences: some(settings, "PIDQ_SSO_AUDIENCE", "with `PIDQ_SSO_ISSUER`")?,
         jwks_uri: settings.optional("PIDQ_SSO_JWKS_URI")?.map(str::to_owned),
         algorithms: algorithms(settings)?,
         claims: claims(settings, &profile)?,
         profile,
-        clock_skew: settings.duration("PIDQ_SSO_SKEW")?,
-        authorities,
+        clock_skew: clock_skew(settings)?,
+        authorities: authorities(settings)?,
     }))
 }
 
+/// A list that is not empty.
+fn some(settings: &Settings, name: &str, when: &str) -> Result<Vec<String>, SettingError> {
+    let values: Vec<String> = settings.list(name)?;
+    if values.is_empty() { Err(settings.wrong(name, &format!("it is needed {when}"))) } else { Ok(values) }
+}
+
+fn clock_skew(settings: &Settings) -> Result<Duration, SettingError> {
+    match settings.duration("PIDQ_SSO_SKEW")? {
+        skew if skew > Duration::from_secs(60) => Err(settings.wrong("PIDQ_SSO_SKEW", "a minute at most")),
+        skew => Ok(skew),
+    }
+}
+
+/// Certificates that are there and can be read.
+fn authorities(settings: &Settings) -> Result<Option<String>, SettingError> {
+    let Some(path) = settings.path("PIDQ_SSO_CA")? else { return Ok(None) };
+    let wrong = |what: &dyn fmt::Display| settings.wrong("PIDQ_SSO_CA", &format!("`{}`: {what}", path.display()));
+    let text = std::fs::read_to_string(&path).map_err(|error| wrong(&error))?;
+    client_tls(Some(&text)).map_err(|what| wrong(&what))?;
+    Ok(Some(text))
+}
+
 fn algorithms(settings: &Settings) -> Result<Vec<Algorithm>, SettingError> {
-    let names: Vec<String> = settings.list("PIDQ_SSO_ALGORITHMS")?;
+    let names = some(settings, "PIDQ_SSO_ALGORITHMS", "with `PIDQ_SSO_ISSUER`")?;
     let known = |name: &String| {
         Algorithm::named(name).ok_or_else(|| settings.wrong("PIDQ_SSO_ALGORITHMS", &format!("`{name}` is not offered")))
     };
@@ -252,7 +324,8 @@ fn algorithms(settings: &Settings) -> Result<Vec<Algorithm>, SettingError> {
 fn claims(settings: &Settings, profile: &Profile) -> Result<ClaimMap, SettingError> {
     let usual = if let Profile::Entra { .. } = profile { "scp" } else { "scope" };
     let pairs: Vec<String> = settings.list("PIDQ_SSO_SCOPES")?;
-    let pair = |pair: &String| match pair.split_once('=') {
+    // Theirs may be a URL with a `=` in it.
+    let pair = |pair: &String| match pair.rsplit_once('=') {
         Some((theirs, ours @ ("read" | "write"))) => Ok((theirs.trim().to_owned(), ours.to_owned())),
         _ => Err(settings.wrong("PIDQ_SSO_SCOPES", &format!("`{pair}` is not `THEIRS=read` or `THEIRS=write`"))),
     };
@@ -263,16 +336,19 @@ fn claims(settings: &Settings, profile: &Profile) -> Result<ClaimMap, SettingErr
         roles: settings.text("PIDQ_SSO_ROLES_CLAIM")?.to_owned(),
         admin_roles: settings.list("PIDQ_SSO_ADMIN_ROLES")?,
         groups: settings.text("PIDQ_SSO_GROUPS_CLAIM")?.to_owned(),
-        tenant: match tenant.strip_prefix("claim:") {
-            Some(claim) => TenantFrom::Claim(claim.to_owned()),
-            None => TenantFrom::Fixed(tenant.to_owned()),
+        tenant: match (tenant.strip_prefix("claim:"), Tenant::parse(tenant)) {
+            (Some(claim), _) if !claim.is_empty() => TenantFrom::Claim(claim.to_owned()),
+            (None, Ok(_)) => TenantFrom::Fixed(tenant.to_owned()),
+            _ => return Err(settings.wrong("PIDQ_SSO_TENANT", "a tenant is needed, or `claim:NAME`")),
         },
     })
 }
 
 fn data_dir(settings: &Settings) -> Result<PathBuf, OpenError> {
     let path = settings.path("PIDQ_DATA_DIR")?.unwrap_or_else(|| PathBuf::from("data"));
-    std::fs::create_dir_all(&path)?;
+    let cannot =
+        |error| settings.wrong("PIDQ_DATA_DIR", &format!("cannot make the folder `{}`: {error}", path.display()));
+    std::fs::create_dir_all(&path).map_err(cannot)?;
     Ok(path)
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pidq_http::auth::Moment;
-use pidq_http::{COMMON, Floor, Settings, Shutdown, help, serve};
+use pidq_http::{COMMON, Floor, Listener, Settings, Shutdown, help, serve};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::spawn_blocking;
 
@@ -46,6 +46,9 @@ pub fn start(arguments: Vec<String>, environment: impl IntoIterator<Item = (Stri
         // The address first: what the first start makes up is shown once, and must not be lost with a start that fails.
         let listeners = Floor(&settings).listeners()?;
         let app = open(&settings).await?;
+        if app.state.identities.is_none() {
+            stay_on_this_machine(&settings, &listeners)?;
+        }
         tokio::spawn(reload(app.state.clone(), signal(SignalKind::hangup())?));
         tokio::spawn(sweep(app.state.clone()));
         for listener in &listeners {
@@ -53,6 +56,18 @@ pub fn start(arguments: Vec<String>, environment: impl IntoIterator<Item = (Stri
         }
         Ok(serve(app, listeners, shutdown).await?)
     })
+}
+
+/// A service without accounts is for this machine, also over the sockets of a service manager.
+fn stay_on_this_machine(settings: &Settings, listeners: &[Listener]) -> Result<(), OpenError> {
+    for listener in listeners.iter().filter(|listener| listener.is_public()) {
+        let address = listener.address()?;
+        if !address.ip().to_canonical().is_loopback() {
+            let why = format!("`off` is for loopback, and the service listens on {address}");
+            return Err(settings.wrong("PIDQ_AUTH", &why).into());
+        }
+    }
+    Ok(())
 }
 
 /// How often expired tokens are thrown away.

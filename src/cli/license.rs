@@ -93,8 +93,9 @@ fn key() -> Result {
 
 fn id(place: &Place) -> Result {
     let arguments = place.data_dir.iter().flat_map(|path| ["--data-dir".to_owned(), path.display().to_string()]);
+    let environment = super::service::variables()?;
     let id = super::service::wait(async {
-        pidq_pipeline::system_id(arguments, std::env::vars()).await.map_err(|error| Failure::Usage(error.to_string()))
+        pidq_pipeline::system_id(arguments, environment).await.map_err(|error| Failure::Usage(error.to_string()))
     })?;
     println!("{id}");
     Ok(Status::Done)

@@ -71,7 +71,7 @@ pub fn run(command: &Command) -> Result {
 
 fn run_part(part: Part, settings: &Settings) -> Result {
     pidq_http::give_memory_back();
-    start(part, settings.settings.clone(), std::env::vars())
+    start(part, settings.settings.clone(), super::service::variables()?)
         .map_err(|error: OpenError| Failure::Usage(error.to_string()))?;
     Ok(Status::Done)
 }

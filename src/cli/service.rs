@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use pidq_http::auth::Identities;
-use pidq_http::{COMMON, Settings, give_memory_back};
+use pidq_http::{COMMON, Settings, environment, give_memory_back};
 use pidq_server::{OpenError, SETTINGS, open_accounts};
 
 use super::failure::{Failure, Result, Status};
@@ -31,7 +31,7 @@ pub struct Place {
 /// Serves until it is told to stop.
 pub fn serve(options: &Serve) -> Result {
     give_memory_back();
-    pidq_server::start(options.settings.clone(), std::env::vars()).map_err(refused)?;
+    pidq_server::start(options.settings.clone(), variables()?).map_err(refused)?;
     Ok(Status::Done)
 }
 
@@ -45,8 +45,13 @@ impl Place {
     pub fn settings(&self) -> Result<Settings> {
         let folder = self.data_dir.iter().map(|path| path.display().to_string());
         let arguments = folder.flat_map(|path| ["--data-dir".to_owned(), path]);
-        Settings::read(&[COMMON, SETTINGS], arguments, std::env::vars()).map_err(|error| refused(error.into()))
+        Settings::read(&[COMMON, SETTINGS], arguments, variables()?).map_err(|error| refused(error.into()))
     }
+}
+
+/// The settings in the environment.
+pub fn variables() -> Result<Vec<(String, String)>> {
+    environment().map_err(|error| Failure::Usage(error.to_string()))
 }
 
 /// Does something with the accounts of a service.

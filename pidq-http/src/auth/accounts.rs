@@ -5,6 +5,7 @@ use zeroize::Zeroizing;
 use super::password::check_password;
 use super::secret::{fingerprint, fresh_id};
 use super::{Identities, IdentityError, Moment, audit};
+use crate::database::Transaction;
 
 /// A role, and the scopes that its users may ask for.
 pub struct Role {
@@ -109,19 +110,9 @@ impl Identities {
             Some(password) => Some(self.hash_new(password).await?),
             None => None,
         };
-        let groups = account.groups.join(" ");
-        let args = [
-            (&account.id).into(),
-            (&account.login).into(),
-            (&account.tenant).into(),
-            (&account.role).into(),
-            (&groups).into(),
-            password.as_deref().into(),
-            i64::from(account.sso_only).into(),
-            now.0.into(),
-        ];
-        let made = self.database.execute(INSERT, &args).await;
-        made.map_err(|error| exists_or(error, &account.login))?;
+        let mut tx = self.database.begin().await?;
+        insert_user(&mut tx, &account, password.as_deref(), now).await?;
+        tx.commit().await?;
         audit::changed("user-created", &account.id);
         Ok(account)
     }
@@ -203,10 +194,32 @@ impl Identities {
         row.map(|row| row.0).ok_or_else(|| IdentityError::Unknown(login.to_owned()))
     }
 
-    async fn hash_new(&self, password: &str) -> Result<String, IdentityError> {
+    pub(super) async fn hash_new(&self, password: &str) -> Result<String, IdentityError> {
         check_password(password)?;
         self.passwords.hash(Zeroizing::new(password.to_owned())).await
     }
+}
+
+/// Makes a row of a user that was checked.
+pub(super) async fn insert_user(
+    tx: &mut Transaction,
+    account: &Account,
+    password: Option<&str>,
+    now: Moment,
+) -> Result<(), IdentityError> {
+    let groups = account.groups.join(" ");
+    let args = [
+        (&account.id).into(),
+        (&account.login).into(),
+        (&account.tenant).into(),
+        (&account.role).into(),
+        (&groups).into(),
+        password.into(),
+        i64::from(account.sso_only).into(),
+        now.0.into(),
+    ];
+    tx.execute(INSERT, &args).await.map_err(|error| exists_or(error, &account.login))?;
+    Ok(())
 }
 
 /// Logins are compared without case, as mail is delivered in practice.
@@ -246,7 +259,7 @@ fn role_named(name: &str) -> Result<&'static Role, IdentityError> {
     Role::named(name).ok_or_else(|| IdentityError::Refused(format!("`{name}` is no role: use one of {}", names())))
 }
 
-fn checked(user: &NewUser<'_>, now: Moment) -> Result<Account, IdentityError> {
+pub(super) fn checked(user: &NewUser<'_>, now: Moment) -> Result<Account, IdentityError> {
     Ok(Account {
         id: fresh_id("u_")?,
         login: word("login", &lower(user.login))?.to_owned(),

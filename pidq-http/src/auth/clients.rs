@@ -3,6 +3,7 @@
 use super::accounts::{exists_or, searchable, word};
 use super::secret::{Secret, fingerprint, fresh_id, same};
 use super::{Identities, IdentityError, Moment, audit};
+use crate::database::Transaction;
 
 /// All scopes that a client may hold. `introspection` lets it ask about the tokens of other clients.
 pub const SCOPES: &[&str] = &["read", "write", "introspection"];
@@ -102,18 +103,9 @@ impl Identities {
     pub async fn create_client(&self, new: NewClient<'_>, now: Moment) -> Result<(Client, Secret), IdentityError> {
         let client = checked(&new)?;
         let secret = secret_of(&new)?;
-        let (hash, grants) = (secret.fingerprint(), Client::words(&client.grant_types));
-        let scopes = client.scopes.join(" ");
-        let args = [
-            (&client.id).into(),
-            (&client.title).into(),
-            client.tenant.as_deref().into(),
-            (&hash).into(),
-            (&grants).into(),
-            (&scopes).into(),
-            now.0.into(),
-        ];
-        self.database.execute(INSERT, &args).await.map_err(|error| exists_or(error, &client.id))?;
+        let mut tx = self.database.begin().await?;
+        insert_client(&mut tx, &client, &secret, now).await?;
+        tx.commit().await?;
         audit::changed("client-created", &client.id);
         Ok((client, secret))
     }
@@ -184,6 +176,28 @@ impl Identities {
 
 const SECRET_PREFIX: &str = "pidq_cs_";
 
+/// Makes a row of a client that was checked.
+pub(super) async fn insert_client(
+    tx: &mut Transaction,
+    client: &Client,
+    secret: &Secret,
+    now: Moment,
+) -> Result<(), IdentityError> {
+    let (hash, grants) = (secret.fingerprint(), Client::words(&client.grant_types));
+    let scopes = client.scopes.join(" ");
+    let args = [
+        (&client.id).into(),
+        (&client.title).into(),
+        client.tenant.as_deref().into(),
+        (&hash).into(),
+        (&grants).into(),
+        (&scopes).into(),
+        now.0.into(),
+    ];
+    tx.execute(INSERT, &args).await.map_err(|error| exists_or(error, &client.id))?;
+    Ok(())
+}
+
 fn found(changed: u64, id: &str, event: &'static str) -> Result<(), IdentityError> {
     if changed == 0 {
         return Err(IdentityError::Unknown(id.to_owned()));
@@ -192,7 +206,7 @@ fn found(changed: u64, id: &str, event: &'static str) -> Result<(), IdentityErro
     Ok(())
 }
 
-fn secret_of(new: &NewClient<'_>) -> Result<Secret, IdentityError> {
+pub(super) fn secret_of(new: &NewClient<'_>) -> Result<Secret, IdentityError> {
     match new.secret {
         None => Secret::mint(SECRET_PREFIX),
         Some(secret) if secret.len() < SHORTEST_SECRET || secret.len() > 1024 => {
@@ -202,7 +216,7 @@ fn secret_of(new: &NewClient<'_>) -> Result<Secret, IdentityError> {
     }
 }
 
-fn checked(new: &NewClient<'_>) -> Result<Client, IdentityError> {
+pub(super) fn checked(new: &NewClient<'_>) -> Result<Client, IdentityError> {
     let id = match new.id {
         Some(id) => word("client id", id)?.to_owned(),
         None => fresh_id("c_")?,

@@ -2,7 +2,7 @@
 
 use super::clients::{GrantType, NewClient};
 use super::secret::Secret;
-use super::{Identities, IdentityError, Moment, NewUser};
+use super::{Identities, IdentityError, Moment, NewUser, accounts, audit, clients};
 
 /// What the settings say about the first account and the first client.
 #[derive(Clone, Copy)]
@@ -39,32 +39,44 @@ impl Identities {
         if self.user_count().await? > 0 || self.client_count().await? > 0 {
             return Ok(None);
         }
-        // The client first: its id is taken by whoever comes first, and the others go away.
-        let client_secret = match self.create_client(client(&first), now).await {
+        let made_up = if first.password.is_none() { Some(Secret::mint("")?) } else { None };
+        let user = user(&first, made_up.as_ref());
+        let client_secret = match self.make_first(&user, &client(&first), now).await {
             Err(IdentityError::Exists(_)) => return Ok(None),
-            made => made?.1,
+            made => made?,
         };
-        let password = self.first_user(&first, now).await?;
         Ok(Some(Made {
             login: first.login.to_owned(),
-            password,
+            password: made_up,
             client_id: first.client_id.to_owned(),
             client_secret: first.client_secret.is_none().then_some(client_secret),
         }))
     }
 
-    async fn first_user(&self, first: &FirstStart<'_>, now: Moment) -> Result<Option<Secret>, IdentityError> {
-        let made_up = if first.password.is_none() { Some(Secret::mint("")?) } else { None };
-        let user = NewUser {
-            login: first.login,
-            password: made_up.as_ref().map(Secret::expose).or(first.password),
-            tenant: first.tenant,
-            role: "admin",
-            groups: &[],
-            sso_only: false,
-        };
-        self.create_user(user, now).await?;
-        Ok(made_up)
+    /// Both or none: with half of them there would be no way in, and no first start any more.
+    async fn make_first(&self, user: &NewUser<'_>, new: &NewClient<'_>, now: Moment) -> Result<Secret, IdentityError> {
+        let (account, client, secret) =
+            (accounts::checked(user, now)?, clients::checked(new)?, clients::secret_of(new)?);
+        let hash = self.hash_new(user.password.unwrap_or_default()).await?;
+        let mut tx = self.database.begin().await?;
+        // The client first: its id is taken by whoever comes first, and the others go away.
+        clients::insert_client(&mut tx, &client, &secret, now).await?;
+        accounts::insert_user(&mut tx, &account, Some(&hash), now).await?;
+        tx.commit().await?;
+        audit::changed("client-created", &client.id);
+        audit::changed("user-created", &account.id);
+        Ok(secret)
+    }
+}
+
+fn user<'a>(first: &FirstStart<'a>, made_up: Option<&'a Secret>) -> NewUser<'a> {
+    NewUser {
+        login: first.login,
+        password: made_up.map(Secret::expose).or(first.password),
+        tenant: first.tenant,
+        role: "admin",
+        groups: &[],
+        sso_only: false,
     }
 }
 

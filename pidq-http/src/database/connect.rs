@@ -116,12 +116,57 @@ fn make_private_folder(folder: &Path) -> io::Result<()> {
     builder.create(folder)
 }
 
-async fn open_postgres(url: &str) -> Result<Pools, DatabaseError> {
+/// What the driver understands after the `?` of a URL. It logs what it does not, and that may be a password.
+const PARAMETERS: &[&str] = &[
+    "sslmode",
+    "ssl-mode",
+    "sslrootcert",
+    "ssl-root-cert",
+    "ssl-ca",
+    "sslcert",
+    "ssl-cert",
+    "sslkey",
+    "ssl-key",
+    "statement-cache-capacity",
+    "host",
+    "hostaddr",
+    "port",
+    "dbname",
+    "user",
+    "password",
+    "application_name",
+    "options",
+];
+
+fn check_parameters(url: &str) -> Result<(), DatabaseError> {
+    let query = url.split_once('?').map_or("", |(_, query)| query.split('#').next().unwrap_or_default());
+    let mut names = query.split('&').filter(|pair| !pair.is_empty()).map(|pair| pair.split('=').next().unwrap_or(pair));
+    match names.find(|name| !PARAMETERS.contains(name) && !name.starts_with("options[")) {
+        None => Ok(()),
+        Some(name) => {
+            let name: String = name.chars().take(20).collect();
+            Err(DatabaseError::Url(format!(
+                "`{name}` is no parameter of a database URL: use some of {}",
+                PARAMETERS.join(", ")
+            )))
+        }
+    }
+}
+
+/// Where a URL leads: `postgres://user:password@host:5432/name`. No statement takes longer there than a minute.
+///
+/// # Errors
+/// What is wrong with it, without a word of it that may be a password.
+pub fn postgres_options(url: &str) -> Result<PgConnectOptions, DatabaseError> {
+    check_parameters(url)?;
     // What the parser says of a URL may quote it, so it is not passed on.
     let options = PgConnectOptions::from_str(url)
-        .map_err(|_| DatabaseError::Url("write the URL as `postgres://user:password@host:5432/name`".into()))?
-        .application_name("pidq")
-        .disable_statement_logging();
+        .map_err(|_| DatabaseError::Url("write the URL as `postgres://user:password@host:5432/name`".into()))?;
+    Ok(options.options([("statement_timeout", "60s")]).disable_statement_logging())
+}
+
+async fn open_postgres(url: &str) -> Result<Pools, DatabaseError> {
+    let options = postgres_options(url)?.application_name("pidq");
     let server = Server::open(options, POSTGRES_CONNECTIONS).await;
     let server = server.map_err(|error| DatabaseError::Open(format!("cannot connect to PostgreSQL: {error}")))?;
     Ok(Pools::Postgres(Arc::new(server)))

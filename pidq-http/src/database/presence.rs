@@ -39,6 +39,9 @@ impl Server {
     /// # Errors
     /// If it does not answer, or lets nobody in.
     pub async fn open(options: PgConnectOptions, connections: u32) -> Result<Server, Error> {
+        // The first one tells why there is none. A pool would try again, and say at last that it took too long.
+        let first = timeout(WAIT, options.connect()).await.map_err(|_| Error::PoolTimedOut)??;
+        let _ = first.close().await;
         let pool = PoolOptions::new().max_connections(connections).acquire_timeout(WAIT);
         let pool = pool.connect_with(options.clone()).await?;
         Ok(Server { pool, options, gone: watch::Sender::new(false), looking: Mutex::default() })

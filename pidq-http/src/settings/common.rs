@@ -4,6 +4,8 @@ use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use hyper::Uri;
+use hyper::http::uri::Authority;
 use tracing_subscriber::filter::LevelFilter;
 
 use super::{Kind, Setting, SettingError, Settings};
@@ -72,19 +74,58 @@ impl Floor<'_> {
     pub fn limits(&self) -> Result<Limits, SettingError> {
         let settings = self.0;
         Ok(Limits {
-            connections: settings.parsed("PIDQ_MAX_CONNECTIONS")?,
-            requests: settings.parsed("PIDQ_MAX_REQUESTS")?,
-            requests_per_principal: settings.parsed("PIDQ_MAX_REQUESTS_PER_PRINCIPAL")?,
-            first_byte: settings.duration("PIDQ_FIRST_BYTE_TIME")?,
-            head_time: settings.duration("PIDQ_HEAD_TIME")?,
-            body_idle: settings.duration("PIDQ_BODY_IDLE")?,
-            body_time: settings.duration("PIDQ_BODY_TIME")?,
+            connections: self.some("PIDQ_MAX_CONNECTIONS")?,
+            requests: self.some("PIDQ_MAX_REQUESTS")?,
+            requests_per_principal: self.some("PIDQ_MAX_REQUESTS_PER_PRINCIPAL")?,
+            first_byte: self.time_for("PIDQ_FIRST_BYTE_TIME")?,
+            head_time: self.time_for("PIDQ_HEAD_TIME")?,
+            body_idle: self.time_for("PIDQ_BODY_IDLE")?,
+            body_time: self.time_for("PIDQ_BODY_TIME")?,
             body_rate: settings.size("PIDQ_BODY_RATE")?,
-            write_stall: settings.duration("PIDQ_WRITE_STALL")?,
+            write_stall: self.time_for("PIDQ_WRITE_STALL")?,
             drain_wait: settings.duration("PIDQ_DRAIN_WAIT")?,
             drain_time: settings.duration("PIDQ_DRAIN_TIME")?,
             ..Limits::default()
         })
+    }
+
+    /// A number that is not zero: with none of these nobody would be served.
+    fn some(&self, env: &str) -> Result<usize, SettingError> {
+        match self.0.parsed(env)? {
+            0 => Err(self.0.wrong(env, "at least 1, or nobody would be served")),
+            number => Ok(number),
+        }
+    }
+
+    /// A time that is not zero: without any nobody would be served.
+    fn time_for(&self, env: &str) -> Result<Duration, SettingError> {
+        match self.0.duration(env)? {
+            Duration::ZERO => Err(self.0.wrong(env, "longer than 0, or nobody would be served")),
+            time => Ok(time),
+        }
+    }
+
+    /// The address that clients see, if somebody says it: without a slash at its end.
+    pub fn public_url(&self) -> Result<Option<&str>, SettingError> {
+        let Some(url) = self.0.optional("PIDQ_PUBLIC_URL")? else { return Ok(None) };
+        let url = url.trim_end_matches('/');
+        match url.parse::<Uri>() {
+            Ok(uri) if is_site(&uri) && !url.contains(['?', '#']) => Ok(Some(url)),
+            _ => Err(self.0.wrong("PIDQ_PUBLIC_URL", "a URL such as `https://pidq.example` is needed")),
+        }
+    }
+
+    /// Origins as browsers spell them.
+    fn origins(&self) -> Result<Vec<String>, SettingError> {
+        let origins: Vec<String> = self.0.list("PIDQ_CORS_ORIGINS")?;
+        let checked = origins.iter().map(|origin| {
+            let spelt = origin.trim_end_matches('/').to_ascii_lowercase();
+            let is_origin =
+                spelt.parse::<Uri>().is_ok_and(|uri| is_site(&uri) && uri.path() == "/") && !spelt.contains('?');
+            let wrong = || format!("`{origin}` is no origin such as `https://plant.example`; name each of them");
+            if is_origin { Ok(spelt) } else { Err(self.0.wrong("PIDQ_CORS_ORIGINS", &wrong())) }
+        });
+        checked.collect()
     }
 
     /// Gives an app its limits, its rate, its proxies and its origins.
@@ -92,7 +133,7 @@ impl Floor<'_> {
         app.limits = self.limits()?;
         app.proxies = self.0.list("PIDQ_TRUSTED_PROXIES")?;
         app.introduction = self.introduction(&app.proxies)?;
-        app.origins = self.0.list("PIDQ_CORS_ORIGINS")?;
+        app.origins = self.origins()?;
         let rate: u32 = self.0.parsed("PIDQ_RATE")?;
         app.quota = (rate > 0).then(|| Quota::new("user", rate, Duration::from_secs(60)));
         if !self.0.on("PIDQ_SHOW_VERSION")? {
@@ -106,9 +147,9 @@ impl Floor<'_> {
         let settings = self.0;
         Ok(IdentityOptions {
             password_grant: settings.on("PIDQ_PASSWORD_GRANT")?,
-            access_life: settings.duration("PIDQ_ACCESS_LIFE")?,
-            refresh_idle: settings.duration("PIDQ_REFRESH_IDLE")?,
-            login_life: settings.duration("PIDQ_LOGIN_LIFE")?,
+            access_life: self.time_for("PIDQ_ACCESS_LIFE")?,
+            refresh_idle: self.time_for("PIDQ_REFRESH_IDLE")?,
+            login_life: self.time_for("PIDQ_LOGIN_LIFE")?,
             refresh_grace: settings.duration("PIDQ_REFRESH_GRACE")?,
             token_cache: settings.duration("PIDQ_TOKEN_CACHE")?,
             ..IdentityOptions::at(base_url)
@@ -174,6 +215,12 @@ impl Floor<'_> {
     }
 }
 
+/// Whether a URL names a site, and nobody on it.
+fn is_site(uri: &Uri) -> bool {
+    let is_plain = |authority: &Authority| !authority.host().is_empty() && !authority.as_str().contains('@');
+    matches!(uri.scheme_str(), Some("http" | "https")) && uri.authority().is_some_and(is_plain)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -199,6 +246,60 @@ mod tests {
         let count = names.len();
         names.dedup();
         assert_eq!(names.len(), count);
+    }
+
+    #[test]
+    fn what_would_serve_nobody_ends_the_start() {
+        for name in ["PIDQ_MAX_CONNECTIONS", "PIDQ_MAX_REQUESTS", "PIDQ_MAX_REQUESTS_PER_PRINCIPAL", "PIDQ_HEAD_TIME"] {
+            let refused = Floor(&settings(&[(name, "0")])).limits().expect_err("nobody is served");
+            assert!(refused.to_string().contains(&format!("`{name}`")), "{refused}");
+        }
+        for name in ["PIDQ_ACCESS_LIFE", "PIDQ_REFRESH_IDLE", "PIDQ_LOGIN_LIFE"] {
+            let refused = Floor(&settings(&[(name, "0s")])).identities("x").expect_err("no token lives");
+            assert!(refused.to_string().contains(&format!("`{name}`")), "{refused}");
+        }
+        let most = settings(&[("PIDQ_MAX_REQUESTS", "18446744073709551615")]);
+        let mut app = App::new("test", "0", (), &[]);
+        Floor(&most).furnish(&mut app).expect("as many as can be");
+        app.build();
+        assert!(
+            Floor(&settings(&[("PIDQ_LISTEN", ",")]))
+                .listeners()
+                .is_err_and(|error| error.to_string().contains("`PIDQ_LISTEN`"))
+        );
+    }
+
+    #[test]
+    fn addresses_of_sites_are_checked() {
+        let public =
+            |url: &str| Floor(&settings(&[("PIDQ_PUBLIC_URL", url)])).public_url().ok().flatten().map(str::to_owned);
+        for (url, expected) in
+            [("https://a.example/", "https://a.example"), ("http://[::1]:8080/x", "http://[::1]:8080/x")]
+        {
+            assert_eq!(public(url).as_deref(), Some(expected));
+        }
+        for url in [
+            "a.example",
+            "ftp://a.example",
+            "https://",
+            "https://a\"b",
+            "https://a\nb",
+            "https://u:p@a",
+            "https://a?b",
+            "https://\u{e4}",
+        ] {
+            assert_eq!(public(url), None, "{url}");
+        }
+        let origins = |given: &str| {
+            Floor(&settings(&[("PIDQ_CORS_ORIGINS", given)])).origins().map_err(|error| error.to_string())
+        };
+        assert_eq!(
+            origins("https://A.example/, http://b:81"),
+            Ok(vec!["https://a.example".to_owned(), "http://b:81".to_owned()])
+        );
+        for given in ["*", "null", "a.example", "https://a.example/x", "https://a.example?x"] {
+            assert!(origins(given).is_err_and(|error| error.contains("`PIDQ_CORS_ORIGINS`")), "{given}");
+        }
     }
 
     #[tokio::test]

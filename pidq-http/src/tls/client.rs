@@ -43,9 +43,11 @@ pub fn client_tls(authorities: Option<&str>) -> Result<ClientConfig, String> {
 
 fn roots(authorities: Option<&str>) -> Result<RootCertStore, String> {
     let mut roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
-    for certificate in CertificateDer::pem_slice_iter(authorities.unwrap_or("").as_bytes()) {
+    let Some(authorities) = authorities else { return Ok(roots) };
+    let public = roots.len();
+    for certificate in CertificateDer::pem_slice_iter(authorities.as_bytes()) {
         let added = certificate.map_err(|_| ()).and_then(|certificate| roots.add(certificate).map_err(|_| ()));
         added.map_err(|()| "a certificate cannot be read".to_owned())?;
     }
-    Ok(roots)
+    if roots.len() == public { Err("there is no certificate in it".to_owned()) } else { Ok(roots) }
 }

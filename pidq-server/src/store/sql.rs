@@ -5,14 +5,13 @@
 
 use std::borrow::Cow;
 use std::pin::Pin;
-use std::str::FromStr;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use pidq_http::database::Server;
+use pidq_http::database::{Server, postgres_options};
 use sqlx::migrate::{Migration, MigrationType, Migrator};
 use sqlx::pool::PoolConnection;
-use sqlx::postgres::{PgConnectOptions, PgRow};
+use sqlx::postgres::PgRow;
 use sqlx::{Postgres, Row, SqlStr, Transaction};
 use tokio::sync::Semaphore;
 
@@ -104,8 +103,7 @@ impl Sql {
     /// # Errors
     /// `store-unavailable`.
     pub async fn open(url: &str, connections: u32, options: Options) -> Result<Sql> {
-        let target = PgConnectOptions::from_str(url).map_err(failure)?;
-        let target = target.application_name("pidq-server").options([("statement_timeout", "60s")]);
+        let target = postgres_options(url).map_err(unavailable)?.application_name("pidq-server");
         let server = Server::open(target, connections.max(2)).await.map_err(failure)?;
         let mut connection = server.connection().await.map_err(unavailable)?;
         migrations().run(&mut *connection).await.map_err(unavailable)?;

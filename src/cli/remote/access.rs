@@ -7,6 +7,7 @@ use pidq_http::{Kind, Secret, Setting, Settings, percent_encode, settings};
 use serde_json::Value as Json;
 
 use crate::cli::failure::{Failure, Result};
+use crate::cli::service::variables;
 
 /// The environment, in the form that services have theirs: a secret may stand in a file, `PIDQ_TOKEN_FILE`.
 const ENVIRONMENT: &[Setting] = settings![
@@ -53,7 +54,7 @@ impl Access {
         let is_ours = |name: &str| ENVIRONMENT.iter().any(|row| row.env == name.strip_suffix("_FILE").unwrap_or(name));
         // A token that is named on the command line is the one that is meant.
         let given = |name: &str| is_ours(name) && !(file.is_some() && name == "PIDQ_TOKEN");
-        let environment = std::env::vars().filter(|(name, _)| given(name)).chain(file.clone());
+        let environment = variables()?.into_iter().filter(|(name, _)| given(name)).chain(file.clone());
         let found = Settings::read(&[ENVIRONMENT], [], environment).and_then(|settings| Access::of(&settings));
         found.map_err(|error| Failure::Usage(error.to_string()))
     }

@@ -13,15 +13,21 @@ const MOST_GROUPS: usize = 500;
 
 /// Whether the header says that this is an access token.
 pub(super) fn check_type(profile: &Profile, kind: Option<&str>) -> Result<(), TokenFault> {
-    let kind = kind.map(str::to_ascii_lowercase);
-    let kind = kind.as_deref().map(|kind| kind.strip_prefix("application/").unwrap_or(kind));
+    let kind = kind.map(short);
+    let kind = kind.as_deref();
     let is_right = match profile {
         Profile::Rfc9068 => kind == Some("at+jwt"),
         Profile::Entra { .. } => kind == Some("jwt"),
         Profile::Custom { types } if types.is_empty() => true,
-        Profile::Custom { types } => kind.is_some_and(|kind| types.iter().any(|t| t.eq_ignore_ascii_case(kind))),
+        Profile::Custom { types } => kind.is_some_and(|kind| types.iter().any(|listed| short(listed) == kind)),
     };
     if is_right { Ok(()) } else { Err(TokenFault::Type) }
+}
+
+/// A type as it is compared: without case, and without the part before the slash that may be left out (RFC 7515, 4.1.9).
+fn short(kind: &str) -> String {
+    let kind = kind.to_ascii_lowercase();
+    kind.strip_prefix("application/").map_or_else(|| kind.clone(), str::to_owned)
 }
 
 /// Whether the claims are about us and about now.

@@ -1,10 +1,11 @@
 //! A provider's keys: fetched when they are needed, kept when the provider is away, and never asked for in a hurry.
 
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tokio::sync::OwnedMutexGuard;
+use tokio::time::timeout;
 
 use super::fetch::{Fetcher, is_safe};
 use super::jws::{Algorithm, decode};
@@ -19,6 +20,8 @@ const KEPT: Duration = Duration::from_secs(24 * 60 * 60);
 const PAUSE: Duration = Duration::from_secs(60);
 /// Without any keys nobody can log in, so a provider that was away is asked again sooner.
 const PAUSE_WITHOUT_KEYS: Duration = Duration::from_secs(5);
+/// How long a request waits for keys that are not needed yet.
+const MOMENT: Duration = Duration::from_secs(1);
 const MOST_KEYS: usize = 100;
 
 /// A key that can check signatures.
@@ -79,8 +82,9 @@ impl KeyRing {
         } else if source.is_stale(now)
             && let Ok(turn) = source.turn.clone().try_lock_owned()
         {
-            // One looks for new keys; the others go on with those that are there.
-            self.refresh(turn, now).await;
+            // One looks for new keys, for a moment; the others go on with those that are there, and so does this one
+            // if the provider takes its time.
+            let _ = timeout(MOMENT, self.refresh(turn, now)).await;
         }
         let found = source.found(id, algorithm, now);
         if !found.is_empty() {
@@ -131,8 +135,11 @@ impl Source {
         if self.ring().tried_at.is_some_and(|at| now.since(at) < pause) {
             return;
         }
-        self.ring().tried_at = Some(now);
-        match self.fetch().await {
+        let begun = Instant::now();
+        let fetched = self.fetch().await;
+        // The pause begins where the attempt ends: one that took its time would else be followed by the next at once.
+        self.ring().tried_at = Some(now + begun.elapsed());
+        match fetched {
             Ok(keys) => {
                 let mut ring = self.ring();
                 ring.keys = Arc::new(keys);
