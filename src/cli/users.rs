@@ -46,7 +46,8 @@ enum Action {
         /// Whose graphs the user sees
         #[arg(long, default_value = OPEN_TENANT)]
         tenant: String,
-        /// The user comes by single sign-on and has no password
+        /// The user has no password: a login that is kept for somebody who comes by single sign-on. What they may do is
+        /// said by their tokens
         #[arg(long)]
         sso_only: bool,
     },
@@ -58,7 +59,7 @@ enum Action {
         #[arg(value_parser = role_names())]
         role: String,
     },
-    /// Shut a user and all their tokens out.
+    /// Shut a user and all their tokens out. Whoever comes by single sign-on is shut out at the provider.
     Disable { login: String },
     /// Let a user in again.
     Enable { login: String },
@@ -69,7 +70,7 @@ enum Action {
         #[arg(long, default_value = OPEN_TENANT)]
         tenant: String,
     },
-    /// Give a right to jobs: `JOB` or `PREFIX*`, to `user:ID`, `group:NAME` or `everyone`.
+    /// Give a right to jobs: `JOB` or `PREFIX*`, to `user:LOGIN`, `client:ID`, `group:NAME`, `sso:ISSUER#ID` or `everyone`.
     Grant {
         jobs: String,
         subject: String,
@@ -116,13 +117,18 @@ async fn act(action: &Action, identities: &Identities) -> Result {
         Action::Delete { login } => identities.delete_user(login).await,
         Action::Grant { jobs, subject, right, tenant } => {
             let right = Right::named(right).unwrap_or(Right::Read);
-            let grant = Grant { pattern: jobs.clone(), subject: subject.clone(), right, is_creator: false };
+            let subject = identities.subject_named(tenant, subject).await.map_err(failed)?;
+            let grant = Grant { pattern: jobs.clone(), subject, right, is_creator: false };
             identities.grant(tenant, &grant, now).await
         }
-        Action::Ungrant { jobs, subject, tenant } => match identities.ungrant(tenant, jobs, subject).await {
-            Ok(false) => Err(IdentityError::Unknown(format!("{subject} on {jobs}"))),
-            done => done.map(|_| ()),
-        },
+        Action::Ungrant { jobs, subject, tenant } => {
+            // Also from somebody who is gone.
+            let named = identities.subject_named(tenant, subject).await.unwrap_or_else(|_| subject.clone());
+            match identities.ungrant(tenant, jobs, &named).await {
+                Ok(false) => Err(IdentityError::Unknown(format!("{subject} on {jobs}"))),
+                done => done.map(|_| ()),
+            }
+        }
     };
     done.map_err(failed)?;
     Ok(Status::Done)
@@ -174,7 +180,8 @@ fn password() -> Result<Password> {
         return Ok(Password::MadeUp(secret));
     }
     let mut line = String::new();
-    io::stdin().lock().read_line(&mut line)?;
+    let read = io::stdin().lock().read_line(&mut line);
+    read.map_err(|error| Failure::Usage(format!("the password cannot be read from the standard input: {error}")))?;
     let text = line.trim_end_matches(['\n', '\r']).to_owned();
     match text.is_empty() {
         true => Err(Failure::Usage("the standard input has no password in its first line".into())),

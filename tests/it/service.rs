@@ -163,6 +163,66 @@ fn users_and_clients_are_looked_after() {
 }
 
 #[test]
+fn rights_are_given_to_those_who_are_there() {
+    let data = folder("service-rights");
+    printed(&data, &["users", "add", "maria@plant.example"], "one-two-three-horse\n");
+    printed(&data, &["clients", "add", "historian"], "");
+    let id = printed(&data, &["users", "list"], "")
+        .lines()
+        .nth(1)
+        .and_then(|line| line.split(' ').next())
+        .map(str::to_owned);
+    let id = id.expect("a user");
+    for subject in
+        ["user:Maria@plant.example", &format!("user:{id}"), "client:historian", "sso:https://idp#1", "everyone"]
+    {
+        printed(&data, &["users", "grant", "200-*", subject, "write"], "");
+    }
+    let grants = printed(&data, &["users", "grants"], "");
+    assert_eq!(grants.matches(&format!("user:{id}")).count(), 1, "{grants}");
+    for nobody in ["user:nobody", "client:nobody", "maria", "group:"] {
+        refused(&data, &["users", "grant", "200-*", nobody, "write"], "");
+    }
+    let elsewhere = ["users", "grant", "200-*", "user:maria@plant.example", "write", "--tenant", "other"];
+    assert!(refused(&data, &elsewhere, "").contains("is not known"));
+    printed(&data, &["users", "ungrant", "200-*", "user:maria@plant.example"], "");
+    assert!(!printed(&data, &["users", "grants"], "").contains("user:"));
+}
+
+#[test]
+fn what_would_not_work_is_refused_at_once() {
+    let data = folder("service-refused");
+    printed(&data, &["users", "add", "ann@plant.example", "--sso-only"], "");
+    let passwd = ["users", "passwd", "ann@plant.example"];
+    assert!(refused(&data, &passwd, "one-two-three-horse\n").contains("single sign-on"));
+    for tenant in ["\u{e4}", "a b", "../x", ".."] {
+        let add = ["users", "add", "x", "--tenant", tenant];
+        assert!(refused(&data, &add, "one-two-three-horse\n").contains("a tenant has"), "{tenant}");
+    }
+    assert!(refused(&data, &["clients", "add", "x", "--title", "a\u{1b}[31m\nb"], "").contains("a title"));
+    let twice =
+        ["clients", "add", "y", "--scope", "read", "--scope", "read", "--grant", "password", "--grant", "password"];
+    printed(&data, &twice, "");
+    let clients = printed(&data, &["clients", "list"], "");
+    assert!(clients.contains("main    password  read    active"), "{clients}");
+}
+
+#[cfg(unix)]
+#[test]
+fn variables_of_other_programs_may_be_anything() {
+    use std::os::unix::ffi::OsStrExt;
+    let (data, odd) = (folder("service-variables"), std::ffi::OsStr::from_bytes(b"\xff"));
+    let list = |name: &str| {
+        let mut command = pidq();
+        command.env(name, odd).args(["users", "list", "--data-dir"]).arg(&data).output().expect("it ends")
+    };
+    assert!(list("LS_COLORS").status.success());
+    let refused = list("PIDQ_LISTEN");
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("`PIDQ_LISTEN`"));
+}
+
+#[test]
 fn a_setting_that_nobody_knows_ends_the_start() {
     let output = pidq().args(["serve", "--lisen", "127.0.0.1:0"]).output().expect("it ends");
     assert_eq!(output.status.code(), Some(2));

@@ -92,6 +92,8 @@ const LIST: &str = "select id, login, tenant, role, member_of, sso_only, disable
   from users order by login";
 const BY_LOGIN: &str = "select id, tenant, role, password, sso_only, disabled_at from users where login = $1";
 const ID_OF: &str = "select id from users where login = $1";
+const SSO_ONLY: &str = "select sso_only from users where id = $1";
+const NAMED: &str = "select id from users where tenant = $3 and (id = $1 or login = $2)";
 const COUNT: &str = "select count(*) from users";
 const SET_PASSWORD: &str = "update users set password = $2 where id = $1";
 const SET_ROLE: &str = "update users set role = $2 where id = $1";
@@ -131,6 +133,10 @@ impl Identities {
     /// Gives a user another password; every login of theirs ends.
     pub async fn set_password(&self, login: &str, password: &str, now: Moment) -> Result<(), IdentityError> {
         let id = self.user_id(login).await?;
+        if self.is_sso_only(&id).await? {
+            let why = format!("`{login}` comes by single sign-on alone: a password would be of no use");
+            return Err(IdentityError::Refused(why));
+        }
         let hash = self.hash_new(password).await?;
         self.database.execute(SET_PASSWORD, &[(&id).into(), (&hash).into()]).await?;
         audit::changed("password-set", &id);
@@ -179,6 +185,14 @@ impl Identities {
         Ok(())
     }
 
+    /// The id of a user of a tenant who goes by this id or login.
+    pub(super) async fn user_named(&self, tenant: &str, name: &str) -> Result<String, IdentityError> {
+        let login = lower(name);
+        let args = [name.into(), (&login).into(), tenant.into()];
+        let row = self.database.row::<(String,)>(NAMED, &args).await?;
+        row.map(|row| row.0).ok_or_else(|| IdentityError::Unknown(format!("user:{name}")))
+    }
+
     pub(crate) async fn known_user(&self, login: &str) -> Result<Option<Known>, IdentityError> {
         let row = self.database.row::<LoginRow>(BY_LOGIN, &[(&searchable(login)).into()]).await?;
         Ok(row.map(known))
@@ -192,6 +206,10 @@ impl Identities {
     async fn user_id(&self, login: &str) -> Result<String, IdentityError> {
         let row = self.database.row::<(String,)>(ID_OF, &[(&lower(login)).into()]).await?;
         row.map(|row| row.0).ok_or_else(|| IdentityError::Unknown(login.to_owned()))
+    }
+
+    async fn is_sso_only(&self, id: &str) -> Result<bool, IdentityError> {
+        Ok(self.database.row::<(i64,)>(SSO_ONLY, &[id.into()]).await?.is_some_and(|row| row.0 != 0))
     }
 
     pub(super) async fn hash_new(&self, password: &str) -> Result<String, IdentityError> {
@@ -250,6 +268,15 @@ pub(crate) fn word<'a>(what: &str, text: &'a str) -> Result<&'a str, IdentityErr
     Err(IdentityError::Refused(format!("a {what} has 1 to 254 letters, digits and characters of `._:@~+-`")))
 }
 
+/// The name of a tenant, which is part of the name of each of its graphs.
+pub(crate) fn tenant_name(text: &str) -> Result<&str, IdentityError> {
+    let fits = |c: char| c.is_ascii_alphanumeric() || "._:@~-".contains(c);
+    if (1..=128).contains(&text.len()) && text.chars().all(fits) && ![".", ".."].contains(&text) {
+        return Ok(text);
+    }
+    Err(IdentityError::Refused("a tenant has 1 to 128 of `A-Z a-z 0-9 . _ : @ ~ -`".into()))
+}
+
 pub(crate) fn words(what: &str, texts: &[&str]) -> Result<Vec<String>, IdentityError> {
     texts.iter().map(|text| word(what, text).map(str::to_owned)).collect()
 }
@@ -263,7 +290,7 @@ pub(super) fn checked(user: &NewUser<'_>, now: Moment) -> Result<Account, Identi
     Ok(Account {
         id: fresh_id("u_")?,
         login: word("login", &lower(user.login))?.to_owned(),
-        tenant: word("tenant", user.tenant)?.to_owned(),
+        tenant: tenant_name(user.tenant)?.to_owned(),
         role: role_named(user.role)?.name.to_owned(),
         groups: words("group", user.groups)?,
         sso_only: user.sso_only,

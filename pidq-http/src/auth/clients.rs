@@ -1,6 +1,6 @@
 //! Clients: the programs that may ask for tokens.
 
-use super::accounts::{exists_or, searchable, word};
+use super::accounts::{exists_or, searchable, tenant_name, word};
 use super::secret::{Secret, fingerprint, fresh_id, same};
 use super::{Identities, IdentityError, Moment, audit};
 use crate::database::Transaction;
@@ -221,7 +221,10 @@ pub(super) fn checked(new: &NewClient<'_>) -> Result<Client, IdentityError> {
         Some(id) => word("client id", id)?.to_owned(),
         None => fresh_id("c_")?,
     };
-    let tenant = new.tenant.map(|tenant| word("tenant", tenant).map(str::to_owned)).transpose()?;
+    let tenant = new.tenant.map(|tenant| tenant_name(tenant).map(str::to_owned)).transpose()?;
+    if new.title.len() > 254 || new.title.chars().any(char::is_control) {
+        return Err(IdentityError::Refused("a title is a line of at most 254 bytes".into()));
+    }
     if tenant.is_none() && new.grant_types.contains(&GrantType::ClientCredentials) {
         return Err(IdentityError::Refused("`client_credentials` needs a tenant: whose jobs would it see?".into()));
     }
@@ -229,9 +232,19 @@ pub(super) fn checked(new: &NewClient<'_>) -> Result<Client, IdentityError> {
         id,
         title: new.title.to_owned(),
         tenant,
-        grant_types: new.grant_types.to_vec(),
-        scopes: new.scopes.iter().map(|scope| known_scope(scope)).collect::<Result<_, _>>()?,
+        grant_types: once(new.grant_types.iter().copied()),
+        scopes: once(new.scopes.iter().map(|scope| known_scope(scope)).collect::<Result<Vec<_>, _>>()?.into_iter()),
         is_disabled: false,
+    })
+}
+
+/// Each once, in the order in which they came.
+fn once<T: PartialEq>(items: impl Iterator<Item = T>) -> Vec<T> {
+    items.fold(Vec::new(), |mut kept, item| {
+        if !kept.contains(&item) {
+            kept.push(item);
+        }
+        kept
     })
 }
 

@@ -3,7 +3,7 @@
 //! A job belongs to one tenant, and callers of other tenants never see it. Within the tenant a right comes from a role,
 //! from having created the job, from a grant, or from the default.
 
-use super::accounts::word;
+use super::accounts::{tenant_name, word};
 use super::{Caller, Identities, IdentityError, Moment, audit};
 
 /// What may be done to a job. Each right includes those before it.
@@ -128,7 +128,7 @@ impl Identities {
         check_pattern(&grant.pattern)?;
         check_subject(&grant.subject)?;
         let args = [
-            word("tenant", tenant)?.into(),
+            tenant_name(tenant)?.into(),
             (&grant.pattern).into(),
             i64::from(grant.pattern.contains('*')).into(),
             (&grant.subject).into(),
@@ -138,6 +138,19 @@ impl Identities {
         self.change_rights(GRANT, &args).await?;
         audit::changed("grant-given", &grant.subject);
         Ok(())
+    }
+
+    /// Who is meant by a subject that a person wrote: a user may be named by login too. Nobody is found for a name of
+    /// the service's own that nobody in the tenant has; groups and users of a provider are known to the provider.
+    pub async fn subject_named(&self, tenant: &str, subject: &str) -> Result<String, IdentityError> {
+        check_subject(subject)?;
+        match subject.split_once(':') {
+            Some(("user", name)) => Ok(format!("user:{}", self.user_named(tenant, name).await?)),
+            Some(("client", id)) if !self.clients().await?.iter().any(|client| client.id == id) => {
+                Err(IdentityError::Unknown(subject.to_owned()))
+            }
+            _ => Ok(subject.to_owned()),
+        }
     }
 
     /// Takes a right back, also that of a creator.

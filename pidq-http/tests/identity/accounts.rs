@@ -117,6 +117,44 @@ async fn a_user_who_is_deleted_is_gone_with_all_tokens() {
     .await;
 }
 
+#[tokio::test]
+async fn a_first_start_that_is_refused_leaves_nothing_behind() {
+    let good = FirstStart {
+        tenant: "acme",
+        login: "admin@example.com",
+        password: Some("blue valve, open"),
+        client_id: "first",
+        client_secret: Some(SECRET),
+    };
+    crate::databases::on_each(async |database| {
+        let mut options = pidq_http::auth::IdentityOptions::at("https://pidq.example");
+        options.hash_cost = crate::world::CHEAP;
+        let identities = pidq_http::auth::Identities::open(database, options).await.unwrap();
+        let now = pidq_http::auth::Moment::now();
+        let short = FirstStart { password: Some("short"), ..good };
+        let spaced = FirstStart { login: "the boss", ..good };
+        let guessed = FirstStart { client_secret: Some("guess"), ..good };
+        for wrong in [short, spaced, guessed] {
+            assert!(matches!(identities.first_start(wrong, now).await, Err(IdentityError::Refused(_))));
+        }
+        assert!(identities.first_start(good, now).await.unwrap().is_some(), "it is still the first one");
+        assert_eq!(identities.users().await.unwrap().len(), 1);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn replicas_share_a_key() {
+    check(async |world: World| {
+        let key =
+            async |world: &World, name: &str| world.identities.shared_key(name).await.unwrap().expose().to_owned();
+        let (own, others) = (key(&world, "cursors").await, key(&world.replica().await, "cursors").await);
+        assert!(own == others && own.len() >= 32);
+        assert_ne!(own, key(&world, "something else").await);
+    })
+    .await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn the_first_start_makes_a_way_in_once() {
     let first = FirstStart {

@@ -23,6 +23,9 @@ async fn a_bad_url_is_refused_with_advice() {
         ("sqlite:", "needs the path of a file"),
         ("sqlite:a.db?mode=ro", "takes no options"),
         ("postgres://u:canary@:x/y", "postgres://user:password@host:5432/name"),
+        ("postgres://u@h/y?pasword=canary", "`pasword` is no parameter of a database URL"),
+        ("postgres://u@h/y?sslmode=disable&user=u&sslmod=canary", "is no parameter of a database URL"),
+        ("postgres://u:canary@127.0.0.1:1/y", "onnection refused"),
         ("sqlite:/proc/none/a.db", "cannot open the database file"),
     ] {
         let message = refusal(url).await;

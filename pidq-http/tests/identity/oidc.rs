@@ -317,7 +317,28 @@ async fn known_keys_survive_a_provider_that_is_away() {
     let day = NOW + Duration::from_secs(24 * 3600);
     assert_eq!(company.fault(&long, day).await, Some(Unavailable));
     company.idp.go_away(false);
-    assert_eq!(company.fault(&long, day + Duration::from_secs(5)).await, None);
+    assert_eq!(company.fault(&long, day + Duration::from_secs(6)).await, None);
+}
+
+#[tokio::test]
+async fn nobody_waits_long_for_keys_that_are_known() {
+    let company = Company::new().await;
+    assert_eq!(company.fault(&company.good(), NOW).await, None);
+    company.idp.fall_silent();
+    let begun = std::time::Instant::now();
+    assert_eq!(company.fault(&company.good(), NOW + Duration::from_secs(301)).await, None);
+    assert!(begun.elapsed() < Duration::from_secs(3), "{:?}", begun.elapsed());
+}
+
+#[tokio::test]
+async fn a_type_is_the_same_with_and_without_its_first_part() {
+    for listed in ["at+jwt", "application/at+jwt", "AT+JWT"] {
+        let types = vec![listed.to_owned()];
+        let company = Company::with(|settings| settings.profile = Profile::Custom { types: types.clone() }).await;
+        for (kind, expected) in [("at+jwt", None), ("application/at+jwt", None), ("JWT", Some(Type))] {
+            assert_eq!(company.fault(&company.with_header("typ", json!(kind)), NOW).await, expected, "{listed} {kind}");
+        }
+    }
 }
 
 #[tokio::test]

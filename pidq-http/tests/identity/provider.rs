@@ -26,6 +26,7 @@ pub struct Provider {
 struct State {
     fetches: AtomicUsize,
     is_away: AtomicBool,
+    is_silent: AtomicBool,
     keys: Mutex<Value>,
     discovery: Mutex<Value>,
 }
@@ -38,6 +39,7 @@ impl Provider {
         let state = Arc::new(State {
             fetches: AtomicUsize::new(0),
             is_away: AtomicBool::new(false),
+            is_silent: AtomicBool::new(false),
             keys: Mutex::new(json!({"keys": []})),
             discovery: Mutex::new(discovery),
         });
@@ -51,6 +53,11 @@ impl Provider {
 
     pub fn go_away(&self, away: bool) {
         self.state.is_away.store(away, Ordering::SeqCst);
+    }
+
+    /// Takes connections and says nothing.
+    pub fn fall_silent(&self) {
+        self.state.is_silent.store(true, Ordering::SeqCst);
     }
 
     pub fn publish(&self, keys: &[Value]) {
@@ -79,6 +86,9 @@ async fn answer(mut stream: TcpStream, state: &State) -> std::io::Result<()> {
     state.fetches.fetch_add(1, Ordering::SeqCst);
     if state.is_away.load(Ordering::SeqCst) {
         return Ok(());
+    }
+    if state.is_silent.load(Ordering::SeqCst) {
+        std::future::pending::<()>().await;
     }
     let body = match request.split(' ').nth(1) {
         Some("/.well-known/openid-configuration") => Some(state.discovery.lock().unwrap().to_string()),

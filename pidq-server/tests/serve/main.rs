@@ -16,3 +16,4 @@ mod tenants;
 mod tokens;
 mod wire;
 mod writing;
+mod wrong;

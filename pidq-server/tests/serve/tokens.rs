@@ -117,6 +117,24 @@ async fn a_client_finds_out_where_to_ask() {
 }
 
 #[tokio::test]
+async fn a_service_without_accounts_goes_by_its_own_names() {
+    let service = Service::with(&[("PIDQ_AUTH", "off")]).await;
+    let status = async |host: &str| {
+        let request = hyper::Request::get("/graph").header("host", host).body(Default::default()).expect("a request");
+        service.site.call(request).await.status().as_u16()
+    };
+    // Its public address in these tests is `https://pidq.example`.
+    for host in
+        ["localhost", "LOCALHOST:8080", "a.localhost", "127.0.0.1:8080", "127.1.2.3", "[::1]:8080", "Pidq.Example"]
+    {
+        assert_eq!(status(host).await, 200, "{host}");
+    }
+    for host in ["evil.example", "evil.example:8080", "localhost.evil.example", "192.0.2.1", "127.0.0.1.evil.example"] {
+        assert_eq!(status(host).await, 400, "{host}");
+    }
+}
+
+#[tokio::test]
 async fn a_service_without_accounts_lets_everybody_in_and_gives_no_tokens() {
     let service = Service::with(&[("PIDQ_AUTH", "off")]).await;
     let stranger = service.stranger();
