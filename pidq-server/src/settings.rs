@@ -23,7 +23,7 @@ pub const SETTINGS: &[Setting] = settings![
     "PIDQ_SSO_AUDIENCE", "config.sso.audience", Kind::List, None, false, "What its tokens name this service by.";
     "PIDQ_SSO_JWKS_URI", "config.sso.jwksUri", Kind::Text, None, false, "Where its keys are; else its discovery document says so.";
     "PIDQ_SSO_PROFILE", "config.sso.profile", Kind::OneOf(&["rfc9068", "entra", "custom"]), Some("rfc9068"), false, "What its tokens look like.";
-    "PIDQ_SSO_TYPES", "config.sso.types", Kind::List, None, false, "With `custom`: the values of `typ` that are let in.";
+    "PIDQ_SSO_TYPES", "config.sso.types", Kind::List, None, false, "With `custom`: the values of `typ` that are let in; without any, all of them are.";
     "PIDQ_SSO_DIRECTORIES", "config.sso.directories", Kind::List, None, false, "With `entra`: the values of `tid` that are let in.";
     "PIDQ_SSO_ALGORITHMS", "config.sso.algorithms", Kind::List, Some("RS256,PS256,ES256,EdDSA"), false, "The algorithms that its tokens may be signed with.";
     "PIDQ_SSO_SKEW", "config.sso.skew", Kind::Duration, Some("30s"), false, "How far its clock may be off; a minute at most.";
