@@ -214,12 +214,14 @@ impl Settings {
         arguments: impl IntoIterator<Item = String>,
         wrong: &mut Vec<String>,
     ) -> BTreeMap<&'static str, String> {
-        let mut arguments = arguments.into_iter();
+        let mut arguments = arguments.into_iter().peekable();
         let mut flags = BTreeMap::new();
         while let Some(argument) = arguments.next() {
             let (name, inline) = argument.split_once('=').map_or((argument.as_str(), None), |(n, v)| (n, Some(v)));
             let Some(row) = self.rows.iter().find(|row| flag(row.env) == name) else {
-                wrong.push(format!("unknown flag `{name}`{}", advice(name, self.rows.iter().map(|row| flag(row.env)))));
+                wrong.push(self.unknown_flag(name));
+                // Its value says nothing more, and must not be shown: it may be a secret.
+                while arguments.next_if(|next| !next.starts_with('-')).is_some() {}
                 continue;
             };
             match inline.map(str::to_owned).or_else(|| arguments.next()) {
@@ -234,6 +236,13 @@ impl Settings {
         flags
     }
 
+    fn unknown_flag(&self, name: &str) -> String {
+        match name.starts_with('-') {
+            true => format!("unknown flag `{name}`{}", advice(name, self.rows.iter().map(|row| flag(row.env)))),
+            false => "there is an argument that is no flag: write `--listen ADDRESS`, for instance".to_owned(),
+        }
+    }
+
     fn file(&mut self, path: &str, wrong: &mut Vec<String>) {
         let text = match fs::read_to_string(path) {
             Ok(text) => text,
@@ -242,7 +251,11 @@ impl Settings {
         let table = match text.parse::<toml::Table>() {
             Ok(table) => table,
             // Only the message: the rest would show the line, and the line may hold a secret.
-            Err(error) => return wrong.push(format!("the settings file `{path}`: {}", error.message())),
+            Err(error) => {
+                let start = error.span().map_or(0, |span| span.start);
+                let line = 1 + text.bytes().take(start).filter(|byte| *byte == b'\n').count();
+                return wrong.push(format!("the settings file `{path}`, line {line}: {}", error.message()));
+            }
         };
         for (key, value) in value::leaves(table) {
             match self.rows.iter().find(|row| in_file(row) == key) {
@@ -395,6 +408,26 @@ mod tests {
     fn read(arguments: &[&str], environment: &[(&str, &str)]) -> Result<Settings, String> {
         let environment = environment.iter().map(|(name, value)| (name.to_string(), value.to_string()));
         Settings::read(&[ROWS], arguments.iter().map(|a| a.to_string()), environment).map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn what_belongs_to_no_flag_is_not_shown() {
+        for arguments in
+            [&["--master-secrt", "canary"][..], &["canary"], &["--master-secrt=canary"], &["--x", "canary", "canary"]]
+        {
+            let refused = read(arguments, &[]).err().expect("there is no such flag");
+            assert!(!refused.contains("canary"), "{refused}");
+        }
+        let refused = read(&["--x", "1", "--lisen", "2"], &[]).err().expect("there are no such flags");
+        assert!(refused.contains("`--x`") && refused.contains("did you mean `--listen`?"), "{refused}");
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_parsed_says_where() {
+        let file = file("listen = \"a:1\"\n\n[master]\nsecret = 'canary\n");
+        let path = file.path().to_str().expect("a path");
+        let refused = read(&["--config", path], &[]).err().expect("it is no TOML");
+        assert!(refused.contains("line 4") && !refused.contains("canary"), "{refused}");
     }
 
     #[test]
