@@ -172,9 +172,9 @@ impl Identities {
         &self.options
     }
 
-    /// Whether the database answers now.
-    pub async fn is_reachable(&self) -> bool {
-        self.database.is_reachable().await
+    /// Whether somebody could log in now: a token has to be written down.
+    pub async fn takes_writes(&self) -> Result<bool, IdentityError> {
+        Ok(self.database.takes_writes().await?)
     }
 
     /// How many passwords were hashed since the start.

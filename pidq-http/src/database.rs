@@ -62,6 +62,17 @@ impl Database {
         self.rows::<(i64,)>("select cast(1 as bigint)", &[]).await.is_ok()
     }
 
+    /// Whether the database takes writes now. A server that follows another one does not, nor one that was told so.
+    pub async fn takes_writes(&self) -> Result<bool, DatabaseError> {
+        let sql = match self.kind() {
+            Kind::Sqlite => "select cast(1 as bigint)",
+            Kind::Postgres => {
+                "select cast(case current_setting('transaction_read_only') when 'off' then 1 else 0 end as bigint)"
+            }
+        };
+        Ok(self.row::<(i64,)>(sql, &[]).await?.is_some_and(|row| row.0 == 1))
+    }
+
     /// Waits for running statements and closes all connections.
     pub async fn close(&self) {
         match &self.0 {

@@ -115,9 +115,11 @@ pub(crate) fn ready(server: &Arc<Server>) -> Fut<'_, Standing> {
             State::Writable | State::Served => {}
             State::ReadOnly(why) | State::Unavailable(why) => return Err(why),
         }
-        match &server.identities {
-            Some(identities) if !identities.is_reachable().await => Err("the database does not answer".into()),
-            _ => Ok(Vec::new()),
+        let Some(identities) = &server.identities else { return Ok(Vec::new()) };
+        match identities.takes_writes().await {
+            Ok(true) => Ok(Vec::new()),
+            Ok(false) => Err("the database of the accounts takes no writes".into()),
+            Err(_) => Err("the database does not answer".into()),
         }
     })
 }

@@ -5,7 +5,7 @@ use std::os::unix::fs::MetadataExt;
 use pidq_http::database::{Database, DatabaseError, Kind, Migration, Transaction};
 use tempfile::TempDir;
 
-use crate::databases::{on_each, open, sqlite_url};
+use crate::databases::{fresh_postgres, on_each, open, sqlite_url};
 
 const FIRST: Migration = Migration { version: 1, sql: "create table a (x bigint not null); insert into a values (7);" };
 const SECOND: Migration = Migration { version: 2, sql: "insert into a values (8);" };
@@ -32,6 +32,19 @@ async fn a_bad_url_is_refused_with_advice() {
         assert!(message.contains(advice), "{url}: {message}");
         assert!(!message.contains("canary"), "{message}");
     }
+}
+
+#[tokio::test]
+async fn a_database_says_whether_it_takes_writes() {
+    let Some(url) = fresh_postgres() else { return eprintln!("SKIPPED: there is no PostgreSQL") };
+    let database = open(&url).await;
+    assert!(database.takes_writes().await.unwrap());
+    let name = database.rows::<(String,)>("select cast(current_database() as text)", &[]).await.unwrap().remove(0).0;
+    let mut tx = database.begin().await.unwrap();
+    let deny: &'static str = Box::leak(format!("alter database {name} set default_transaction_read_only = on").into());
+    tx.execute(deny, &[]).await.unwrap();
+    tx.commit().await.unwrap();
+    assert!(!open(&url).await.takes_writes().await.unwrap());
 }
 
 #[tokio::test]
