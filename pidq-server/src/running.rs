@@ -93,3 +93,19 @@ async fn sweep(server: Arc<Server>) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_service_without_accounts_listens_on_loopback_alone() {
+        let arguments = ["--auth", "off"].map(str::to_owned);
+        let settings = Settings::read(&[COMMON, SETTINGS], arguments, []).expect("no mistake");
+        let anywhere = |address: &str| Listener::insecure(address.parse().expect("an address")).expect("a free port");
+        let admin = Listener::admin("127.0.0.1:0".parse().expect("an address")).expect("a free port");
+        assert!(stay_on_this_machine(&settings, &[anywhere("127.0.0.1:0"), admin]).is_ok());
+        let refused = stay_on_this_machine(&settings, &[anywhere("127.0.0.1:0"), anywhere("0.0.0.0:0")]);
+        assert!(refused.is_err_and(|error| error.to_string().contains("`PIDQ_AUTH`")));
+    }
+}
