@@ -11,7 +11,7 @@ use sqlx::postgres::PgConnectOptions;
 use sqlx::{ConnectOptions, Connection, Error, Pool, Postgres, Transaction};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout};
 
 use super::DatabaseError;
 use super::connect::WAIT;
@@ -39,9 +39,8 @@ impl Server {
     /// # Errors
     /// If it does not answer, or lets nobody in.
     pub async fn open(options: PgConnectOptions, connections: u32) -> Result<Server, Error> {
-        // The first one tells why there is none. A pool would try again, and say at last that it took too long.
-        let first = timeout(WAIT, options.connect()).await.map_err(|_| Error::PoolTimedOut)??;
-        let _ = first.close().await;
+        // The first one tells why there is none. A pool would only say that it took too long.
+        first_connection(&options).await?;
         let pool = PoolOptions::new().max_connections(connections).acquire_timeout(WAIT);
         let pool = pool.connect_with(options.clone()).await?;
         Ok(Server { pool, options, gone: watch::Sender::new(false), looking: Mutex::default() })
@@ -125,6 +124,30 @@ async fn look_until_there(options: PgConnectOptions, gone: watch::Sender<bool>) 
             return;
         }
         sleep(AGAIN).await;
+    }
+}
+
+/// Waits for a server that starts at the same time, and no longer than for any connection.
+async fn first_connection(options: &PgConnectOptions) -> Result<(), Error> {
+    let begun = Instant::now();
+    loop {
+        match timeout(WAIT, options.connect()).await.unwrap_or(Err(Error::PoolTimedOut)) {
+            Ok(connection) => {
+                let _ = connection.close().await;
+                return Ok(());
+            }
+            Err(error) if begun.elapsed() >= WAIT || !may_pass(&error) => return Err(error),
+            Err(_) => sleep(AGAIN).await,
+        }
+    }
+}
+
+/// Whether it may be another answer in a moment: nobody is there, or somebody who starts.
+fn may_pass(error: &Error) -> bool {
+    match error {
+        Error::Io(_) => true,
+        Error::Database(refusal) => refusal.code().as_deref() == Some(NOT_NOW),
+        _ => false,
     }
 }
 

@@ -25,8 +25,8 @@ async fn a_start_that_fails_says_which_setting_is_wrong() {
     for (name, value) in [
         none,
         ("PIDQ_DATABASE_URL", "mysql://u:canary@h/x"),
-        ("PIDQ_DATABASE_URL", "postgres://u:canary@127.0.0.1:1/x"),
-        ("PIDQ_STORE_URL", "postgres://u:canary@127.0.0.1:1/x"),
+        ("PIDQ_DATABASE_URL", "postgres://u:canary@:x/y"),
+        ("PIDQ_STORE_URL", "postgres://u:canary@:x/y"),
         ("PIDQ_STORE_URL", "postgres://u@127.0.0.1:1/x?pass=canary"),
         ("PIDQ_GRAPHS", "/dev/null/x"),
         ("PIDQ_ADMIN_PASSWORD", "canary"),
