@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use sqlx::{Pool, Sqlite};
 
-pub use connect::postgres_options;
+pub use connect::{IMPATIENT, postgres_options};
 pub use migrate::Migration;
 pub use presence::Server;
 pub use statement::{Answer, Arg, Row, Rows, Transaction};
@@ -46,7 +46,13 @@ impl Database {
     ///
     /// A SQLite file that is missing is made, readable by its owner alone, and so is its folder.
     pub async fn open(url: &str) -> Result<Database, DatabaseError> {
-        connect::open(url).await.map(Database)
+        connect::open(url, true).await.map(Database)
+    }
+
+    /// As [`Database::open`]; on a server no statement takes longer than a minute, so that no request waits longer for the
+    /// lock of another.
+    pub async fn open_impatient(url: &str) -> Result<Database, DatabaseError> {
+        connect::open(url, false).await.map(Database)
     }
 
     /// Which database this is.

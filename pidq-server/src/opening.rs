@@ -117,7 +117,8 @@ pub async fn open(settings: &Settings) -> Result<App<Server>, OpenError> {
 pub async fn open_accounts(settings: &Settings) -> Result<Identities, OpenError> {
     let database = match settings.optional("PIDQ_DATABASE_URL")? {
         Some(url) => {
-            Database::open(url).await.map_err(|error| settings.wrong("PIDQ_DATABASE_URL", &error.to_string()))?
+            let opened = Database::open_impatient(url).await;
+            opened.map_err(|error| settings.wrong("PIDQ_DATABASE_URL", &error.to_string()))?
         }
         None => Database::open(&format!("sqlite:{}", data_dir(settings)?.join("pidq.db").display())).await?,
     };

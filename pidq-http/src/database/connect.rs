@@ -22,10 +22,10 @@ const WAITED_FOR: &str = "pragma synchronous = full";
 const SQLITE_READERS: u32 = 4;
 const POSTGRES_CONNECTIONS: u32 = 10;
 
-pub(super) async fn open(url: &str) -> Result<Pools, DatabaseError> {
+pub(super) async fn open(url: &str, is_patient: bool) -> Result<Pools, DatabaseError> {
     match url.split_once(':') {
         Some(("sqlite", rest)) => open_sqlite(rest.strip_prefix("//").unwrap_or(rest)).await,
-        Some(("postgres" | "postgresql", _)) => open_postgres(url).await,
+        Some(("postgres" | "postgresql", _)) => open_postgres(url, is_patient).await,
         Some((scheme, _)) => Err(unknown_scheme(scheme)),
         None => Err(DatabaseError::Url("the database URL has no scheme: write `sqlite:` before a path".into())),
     }
@@ -153,7 +153,10 @@ fn check_parameters(url: &str) -> Result<(), DatabaseError> {
     }
 }
 
-/// Where a URL leads: `postgres://user:password@host:5432/name`. No statement takes longer there than a minute.
+/// What ends a statement that takes longer than any of a request may.
+pub const IMPATIENT: [(&str, &str); 1] = [("statement_timeout", "60s")];
+
+/// Where a URL leads: `postgres://user:password@host:5432/name`.
 ///
 /// # Errors
 /// What is wrong with it, without a word of it that may be a password.
@@ -162,11 +165,12 @@ pub fn postgres_options(url: &str) -> Result<PgConnectOptions, DatabaseError> {
     // What the parser says of a URL may quote it, so it is not passed on.
     let options = PgConnectOptions::from_str(url)
         .map_err(|_| DatabaseError::Url("write the URL as `postgres://user:password@host:5432/name`".into()))?;
-    Ok(options.options([("statement_timeout", "60s")]).disable_statement_logging())
+    Ok(options.disable_statement_logging())
 }
 
-async fn open_postgres(url: &str) -> Result<Pools, DatabaseError> {
+async fn open_postgres(url: &str, is_patient: bool) -> Result<Pools, DatabaseError> {
     let options = postgres_options(url)?.application_name("pidq");
+    let options = if is_patient { options } else { options.options(IMPATIENT) };
     let server = Server::open(options, POSTGRES_CONNECTIONS).await;
     let server = server.map_err(|error| DatabaseError::Open(format!("cannot connect to PostgreSQL: {error}")))?;
     Ok(Pools::Postgres(Arc::new(server)))

@@ -15,6 +15,8 @@ const CREATE_LEDGER: &str = "create table if not exists migrations
   (room text not null, version bigint not null, primary key (room, version))";
 const APPLIED: &str = "select coalesce(max(version), 0) from migrations where room = $1";
 const RECORD: &str = "insert into migrations (room, version) values ($1, $2)";
+// A step may take long, and so may the turn of another replica.
+const PATIENCE: &str = "set local statement_timeout = 0";
 // Any number does, as long as it is this one in every replica.
 const LOCK: &str = "select 1 from (select pg_advisory_xact_lock(7001900)) as locked";
 
@@ -23,6 +25,7 @@ impl Database {
     pub async fn migrate(&self, room: &'static str, steps: &[Migration]) -> Result<(), DatabaseError> {
         let mut tx = self.begin().await?;
         if self.kind() == Kind::Postgres {
+            tx.execute(PATIENCE, &[]).await?;
             tx.execute(LOCK, &[]).await?;
         }
         tx.execute(CREATE_LEDGER, &[]).await?;

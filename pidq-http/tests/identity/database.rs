@@ -48,6 +48,20 @@ async fn a_database_says_whether_it_takes_writes() {
 }
 
 #[tokio::test]
+async fn requests_have_a_minute_for_a_statement_and_migrations_all_they_need() {
+    const SEEN: Migration =
+        Migration { version: 1, sql: "create table seen as select current_setting('statement_timeout') as patience" };
+    let Some(url) = fresh_postgres() else { return eprintln!("SKIPPED: there is no PostgreSQL") };
+    let patience =
+        async |database: &Database, sql: &'static str| database.rows::<(String,)>(sql, &[]).await.unwrap().remove(0).0;
+    let impatient = Database::open_impatient(&url).await.unwrap();
+    assert_eq!(patience(&impatient, "show statement_timeout").await, "1min");
+    assert_eq!(patience(&open(&url).await, "show statement_timeout").await, "0");
+    impatient.migrate("test", &[SEEN]).await.unwrap();
+    assert_eq!(patience(&impatient, "select patience from seen").await, "0");
+}
+
+#[tokio::test]
 async fn a_database_file_is_for_its_owner_alone() {
     let folder = TempDir::new().unwrap();
     let database = open(&sqlite_url(&folder)).await;

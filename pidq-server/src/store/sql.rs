@@ -8,7 +8,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use pidq_http::database::{Server, postgres_options};
+use pidq_http::database::{IMPATIENT, Server, postgres_options};
 use sqlx::migrate::{Migration, MigrationType, Migrator};
 use sqlx::pool::PoolConnection;
 use sqlx::postgres::PgRow;
@@ -103,7 +103,7 @@ impl Sql {
     /// # Errors
     /// `store-unavailable`.
     pub async fn open(url: &str, connections: u32, options: Options) -> Result<Sql> {
-        let target = postgres_options(url).map_err(unavailable)?.application_name("pidq-server");
+        let target = postgres_options(url).map_err(unavailable)?.application_name("pidq-server").options(IMPATIENT);
         let server = Server::open(target, connections.max(2)).await.map_err(failure)?;
         let mut connection = server.connection().await.map_err(unavailable)?;
         migrations().run(&mut *connection).await.map_err(unavailable)?;
