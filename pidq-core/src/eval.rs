@@ -9,6 +9,7 @@ mod condition;
 pub(crate) mod cost;
 pub(crate) mod function;
 pub(crate) mod fuse;
+mod made;
 pub(crate) mod matches;
 mod notes;
 pub(crate) mod numbers;
@@ -30,6 +31,7 @@ use crate::graph::plant::Plant;
 use crate::graph::spare::{Borrowed, Tools};
 use crate::graph::walk::Queue;
 use crate::limits::Limits;
+use crate::pid::tag::Scheme;
 use crate::value::{Keys, Value};
 
 use budget::LOOK_EVERY;
@@ -87,6 +89,8 @@ pub struct Cx<'a> {
     last_keys: Option<&'a Keys<'a>>,
     /// The keys of stored objects, by the last bits of the number of their shape.
     shapes: Vec<Option<(u32, build::Shape<'a>)>>,
+    /// The scheme of tags that was compiled last: as a rule it is the same for all.
+    scheme: Option<(&'a str, Scheme)>,
     /// Where texts are written before their length is known.
     text: String,
     costs: Vec<Cost>,
@@ -128,6 +132,7 @@ impl<'a> Cx<'a> {
             records: vec![None; sizes.records],
             last_keys: None,
             shapes: Vec::new(),
+            scheme: None,
             text: String::new(),
             costs: vec![Cost::default(); sizes.calls],
             inner_fuel: 0,
@@ -165,6 +170,18 @@ impl<'a> Cx<'a> {
         let result = walk(self, &mut tools);
         self.tools = Some(tools);
         result
+    }
+
+    /// Reads a tag by a scheme.
+    pub(crate) fn with_scheme<T>(&mut self, pattern: &'a str, read: impl FnOnce(&Scheme) -> T) -> Result<T> {
+        /// What compiling costs: some milliseconds for the largest.
+        const COMPILED: u64 = 10_000;
+        if let Some((_, scheme)) = self.scheme.as_ref().filter(|(known, _)| *known == pattern) {
+            return Ok(read(scheme));
+        }
+        self.spend(COMPILED)?;
+        let (_, scheme) = self.scheme.insert((pattern, Scheme::new(pattern)?));
+        Ok(read(scheme))
     }
 
     /// Takes back the nodes that a walk has found, for the room that they take.

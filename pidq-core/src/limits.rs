@@ -22,7 +22,7 @@ pub struct Limits<'c> {
     pub backtracks: usize,
     /// Rows of a walk or of a list about the graph.
     pub rows: usize,
-    /// Paths, circuits and patterns that one function lists.
+    /// Paths and circuits that one call lists if it does not say how many; if it does (`limit`), `rows` is what it may list.
     pub paths: usize,
     /// Steps of a walk from its start.
     pub depth: usize,

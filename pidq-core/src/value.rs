@@ -145,6 +145,25 @@ impl<'a> Value<'a> {
     }
 }
 
+impl From<f64> for Value<'_> {
+    /// A number. Infinity and NaN print as `null`.
+    fn from(number: f64) -> Self {
+        Value::number(number)
+    }
+}
+
+impl From<bool> for Value<'_> {
+    fn from(value: bool) -> Self {
+        Value::Bool(value)
+    }
+}
+
+impl<'a> From<&'a str> for Value<'a> {
+    fn from(text: &'a str) -> Self {
+        Value::String(text)
+    }
+}
+
 impl fmt::Debug for Value<'_> {
     /// The value as JSON.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

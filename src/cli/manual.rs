@@ -143,7 +143,7 @@ fn limits() -> String {
         ("string", limits.string as u64, "bytes of one text that the query builds", Code::OutOfMemory),
         ("backtracks", limits.backtracks as u64, "backtracks of a pattern with lookaround", Code::RegexBacktracking),
         ("rows", limits.rows as u64, "rows of a walk or a list about the graph", Code::TooManyRows),
-        ("paths", limits.paths as u64, "paths, circuits and patterns of one call", Code::TooManyRows),
+        ("paths", limits.paths as u64, "paths and circuits of a call that gives no `limit`", Code::TooManyRows),
         ("depth", limits.depth as u64, "steps of a walk from its start", Code::TooDeep),
     ];
     rows.iter().fold(String::new(), |mut text, (name, amount, what, code)| {

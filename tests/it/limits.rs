@@ -4,6 +4,8 @@ use std::thread;
 
 use pidq::{Cancel, Dialect, Graph, Limits, Scratch};
 
+use crate::allocator;
+
 fn code(query: &str, input: &str, limits: Limits<'_>) -> Option<&'static str> {
     let graph = Graph::from_json(input).expect("the input is JSON");
     let answer = Dialect::standard().parse(query).and_then(|query| query.to_json(&graph, limits));
@@ -207,4 +209,73 @@ fn run_anyhow(text: &str, input: &str) {
 fn on_small_stack(work: impl FnOnce() + Send + 'static) {
     let thread = thread::Builder::new().stack_size(256 << 10).spawn(work).expect("a thread starts");
     thread.join().expect("the stack is large enough");
+}
+
+/// A ring of valves; each is joined with the two that follow, so that there are many circuits, and they are long.
+fn ring(valves: usize) -> String {
+    let nodes: Vec<String> =
+        (0..valves).map(|at| format!(r#"{{"id":"n{at}","class":"gate_valve","tag":"HV-{at}"}}"#)).collect();
+    let edge = |at: usize, step: usize| {
+        format!(r#"{{"source":"n{at}","target":"n{}","edge_type":"piping","dn":{step}}}"#, (at + step) % valves)
+    };
+    let edges: Vec<String> = (0..valves).flat_map(|at| [edge(at, 1), edge(at, 2)]).collect();
+    format!(r#"{{"nodes":[{}],"edges":[{}]}}"#, nodes.join(","), edges.join(","))
+}
+
+/// Runs a query within 4 MiB, of which it may take a tenth more: the most that it took, and how it ended.
+fn within_4_mib(query: &str, graph: &Graph) -> (usize, Option<&'static str>) {
+    let limits = Limits { memory: 4 << 20, ..Limits::default() };
+    let query = Dialect::standard().parse(query).expect("it compiles");
+    let (answer, used) = allocator::peak(|| query.run(graph, &Scratch::new(), limits).map(|outcome| outcome.fuel));
+    (used.peak, answer.err().map(|error| error.code().as_str()))
+}
+
+#[test]
+fn long_answers_about_a_graph_count_while_they_are_found() {
+    let graph = Graph::from_json(ring(400)).expect("it is JSON");
+    let (_, none) = within_4_mib("nodes() | size()", &graph);
+    assert_eq!(none, None, "the network is made once, before anything is counted");
+    let long = "x".repeat(2_000);
+    let columns = (0..3_000).map(|at| format!("\"{at}\"")).collect::<Vec<_>>().join(",");
+    for query in [
+        "cycles({limit: 100000}) | size()",
+        "cycles({limit: 100000, onLimit: \"truncate\"}) | size()",
+        "paths(\"n0\", \"n398\", {limit: 100000, depth: 1000}) | size()",
+        &format!("valveList(\"{long}\", \"{long}\", \"{long}\", \"{long}\", \"{long}\", \"{long}\") | size()"),
+        &format!("valveList({columns}) | size()"),
+    ] {
+        let (peak, code) = within_4_mib(query, &graph);
+        assert_eq!(code, Some("PQ4007"), "{query:.60}");
+        assert!(10 * peak <= 11 * (4 << 20), "{peak} bytes at the peak: {query:.60}");
+    }
+}
+
+#[test]
+fn an_unknown_reference_is_told_shortly() {
+    let graph = Graph::from_json(ring(3)).expect("it is JSON");
+    let query = Dialect::standard().parse("node(padStart(\"P\", 1000000))").expect("it compiles");
+    let error = query.to_json(&graph, Limits::default()).expect_err("there is no such node");
+    assert_eq!(error.code().as_str(), "PQ3002");
+    assert!(error.message().len() < 200, "{} bytes", error.message().len());
+}
+
+#[test]
+fn a_scheme_of_tags_is_compiled_once_or_paid() {
+    let limits = Limits { fuel: 200_000, ..Limits::default() };
+    let rows = format!("[{}]", (0..100).map(|row| row.to_string()).collect::<Vec<_>>().join(","));
+    let same = r#"map(parseTag("P-1", "(?P<letters>[A-Z]+)-(?P<number>[0-9]+)").number) | uniq() | size() == 1"#;
+    assert_eq!(code(same, &rows, limits), None);
+    let other = r#"map(parseTag("P-1", "(?P<letters>[A-Z]+)-(?P<number>[0-9]+)|" + string(get())))"#;
+    assert_eq!(code(other, &rows, limits), Some("PQ4001"));
+    assert_eq!(code(r#"parseTag("P-1", padStart("", 5000, "a"))"#, "0", Limits::default()), Some("PQ1007"));
+}
+
+#[test]
+fn comparing_long_texts_is_paid() {
+    let text = "a".repeat(100_000);
+    let input = format!(r#"{{"a":"{text}b","b":"{text}c","n":[{}0]}}"#, "0,".repeat(999));
+    let limits = Limits { fuel: 1_000_000, ..Limits::default() };
+    for query in ["$root.a < $root.b", "$root.a > $root.b", "$root.a <= $root.b", "$root.b >= $root.a"] {
+        assert_eq!(code(&format!(".n | filter({query}) | size()"), &input, limits), Some("PQ4001"), "{query}");
+    }
 }

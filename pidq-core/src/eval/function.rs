@@ -58,9 +58,34 @@ pub(crate) type SearchBody = for<'a> fn(&mut Cx<'a>, Value<'a>, &'a Regex) -> Re
 pub(crate) type CustomBody = dyn for<'a> Fn(&mut Cx<'a>, Value<'a>, &[Value<'a>]) -> Result<Value<'a>> + Send + Sync;
 
 impl Function {
-    /// A function of the embedding program: it gets the piped value and its evaluated arguments.
+    /// A function of the embedding program: it gets the piped value and its evaluated arguments, as many as the query
+    /// gives. It should pay for its loops with [`Cx::spend`], so that limits hold, and makes what it returns in the memory
+    /// of the run.
     ///
-    /// Loops in it should pay with [`Cx::spend`], so that limits hold.
+    /// ```
+    /// use pidq_core::error::{Code, Error};
+    /// use pidq_core::{Dialect, Function, Graph, Limits, Value};
+    ///
+    /// let kelvin = Function::new("kelvin", |_, _, args| match args {
+    ///     [Value::Number(celsius)] => Ok(Value::from(celsius.value() + 273.15)),
+    ///     _ => Err(Error::new(Code::NumberExpected, "kelvin() takes one number")),
+    /// });
+    /// let label = Function::new("label", |cx, item, _| {
+    ///     let tag = item.as_object().and_then(|item| item.get("tag")).unwrap_or(Value::Null);
+    ///     let text = cx.make_text(&format!("<{}>", tag.as_str().unwrap_or("?")))?;
+    ///     cx.make_object([("tag", tag), ("label", text)])
+    /// });
+    /// let dialect = Dialect::standard().with_function(kelvin).with_function(label);
+    ///
+    /// let graph = Graph::from_json(r#"[{"tag": "TI-1", "t": 20}, {"t": "hot"}]"#)?;
+    /// let run = |text: &str| dialect.parse(text)?.to_json(&graph, Limits::default());
+    /// assert_eq!(run(".0 | kelvin(.t)")?, "293.15");
+    /// assert_eq!(run(".0 | label()")?, r#"{"tag":"TI-1","label":"<TI-1>"}"#);
+    /// assert_eq!(run("map(kelvin(.t))").unwrap_err().data_path(), Some("[1]"));
+    /// # Ok::<(), pidq_core::Error>(())
+    /// ```
+    ///
+    /// Errors that it returns get the place of the call in the query, and `tryOr` catches them, unless they are of a limit.
     pub fn new(
         name: &'static str,
         body: impl for<'a> Fn(&mut Cx<'a>, Value<'a>, &[Value<'a>]) -> Result<Value<'a>> + Send + Sync + 'static,

@@ -680,7 +680,7 @@ fn cut<T>(cx: &mut Cx<'_>, mut found: Vec<T>, what: &'static str, (limit, trunca
 fn paths<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
     let ask = Ask::new(cx, input, args)?;
     let (reach, targets) = network(cx, &ask)?;
-    let limit = most(cx, &ask, 100)?;
+    let limit = most(cx, &ask, cx.limits().paths.min(100))?;
     let depth = ask.number(cx, "depth")?;
     cx.spend(reach.arc_count() as u64)?;
     let kept = reach.can_reach(&targets);
@@ -688,8 +688,10 @@ fn paths<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Valu
     let targets: Vec<bool> = targets.iter().zip(&kept).filter(|(_, kept)| **kept).map(|(target, _)| *target).collect();
     let rules = ask.rules(cx, Dir::Down, Pass::Any)?;
     let longest = depth.unwrap_or(LONGEST);
+    let mut held = 0;
+    let mut pay = |units, bytes| pay_and_hold(cx, &mut held, units, bytes);
     let routes::Found { routes: found, left_longer } =
-        routes::routes(&reach, &targets, limit.0.saturating_add(1), longest, &mut |units| cx.spend(units))?;
+        routes::routes(&reach, &targets, limit.0.saturating_add(1), longest, &mut pay)?;
     if found.is_empty() {
         check_depth(cx, &rules, reach.depth)?;
     }
@@ -698,8 +700,19 @@ fn paths<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Valu
         no_longer(cx, limit.1)?;
     }
     ask.tell_assumed(cx, &rules, found.iter().flat_map(|route| edges_of(&reach, route)))?;
-    let rows = found.iter().map(|route| parts_of(&reach, route).into()).collect();
-    answer(cx, &ask.plant, Datum::Table(&ROUTE[..3], rows))
+    let rows = found.into_iter().map(|route| parts_of(&reach, &route).into()).collect();
+    let list = answer(cx, &ask.plant, Datum::Table(&ROUTE[..3], rows))?;
+    cx.release(held);
+    Ok(list)
+}
+
+/// Pays for edges followed, and holds what is kept of them until the answer stands as a value.
+fn pay_and_hold(cx: &mut Cx<'_>, held: &mut usize, units: u64, bytes: usize) -> Result<()> {
+    if bytes > 0 {
+        *held += bytes;
+        cx.hold(bytes)?;
+    }
+    cx.spend(units)
 }
 
 /// Routes with more edges than this are not looked for unless `depth` says so.
@@ -724,17 +737,21 @@ fn find_cycles<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Resul
     let starts: Vec<NodeId> = (0..topology.node_count() as u32).filter(|node| table.degree(*node) > 0).collect();
     let rules = Rules { depth: u32::MAX, ..rules };
     let reach = walk::reach(topology, &starts, &[], &rules, &mut ask.guide(cx))?;
-    let found = cycles::cycles(&reach, limit.0.saturating_add(1), depth, &mut |units| cx.spend(units))?;
+    let mut held = 0;
+    let mut pay = |units, bytes| pay_and_hold(cx, &mut held, units, bytes);
+    let found = cycles::cycles(&reach, limit.0.saturating_add(1), depth, &mut pay)?;
     let found = cut(cx, found, "cycles", limit)?;
     ask.tell_assumed(cx, &rules, found.iter().flat_map(|cycle| cycle.edges.iter().copied()))?;
-    let rows = found.iter().map(|cycle| from_first(&reach, cycle)).collect();
-    answer(cx, &ask.plant, Datum::Table(&ROUTE[..3], rows))
+    let rows = found.into_iter().map(|cycle| from_first(&reach, cycle)).collect();
+    let list = answer(cx, &ask.plant, Datum::Table(&ROUTE[..3], rows))?;
+    cx.release(held);
+    Ok(list)
 }
 
 /// A circuit, beginning at the node that stands first in the document.
-fn from_first<'a>(reach: &Reach, cycle: &cycles::Cycle) -> Vec<Datum<'a>> {
+fn from_first<'a>(reach: &Reach, cycle: cycles::Cycle) -> Vec<Datum<'a>> {
     let mut nodes: Vec<NodeId> = cycle.numbers.iter().map(|number| reach.nodes[*number as usize]).collect();
-    let mut edges = cycle.edges.clone();
+    let mut edges = cycle.edges;
     let first = (0..nodes.len()).min_by_key(|at| nodes[*at]).unwrap_or(0);
     nodes.rotate_left(first);
     edges.rotate_left(first);

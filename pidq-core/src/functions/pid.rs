@@ -307,13 +307,23 @@ impl Purse for Tab<'_, '_> {
     }
 }
 
+/// An answer whose memory counts until it stands as a value.
+fn counted<'a>(
+    cx: &mut Cx<'a>,
+    plant: &Plant<'a>,
+    question: impl FnOnce(&mut dyn Purse) -> Result<Datum<'a>>,
+) -> Result<Value<'a>> {
+    let mut tab = Tab { cx, held: 0 };
+    let found = question(&mut tab)?;
+    let held = tab.held;
+    let found = answer(cx, plant, found)?;
+    cx.release(held);
+    Ok(found)
+}
+
 fn equipment_graph<'a>(cx: &mut Cx<'a>) -> Result<Value<'a>> {
     let plant = cx.plant()?;
-    let mut tab = Tab { cx, held: 0 };
-    let found = sections::equipment_graph(&plant, &mut tab)?;
-    let held = tab.held;
-    let found = answer(cx, &plant, found)?;
-    cx.release(held);
+    let found = counted(cx, &plant, |purse| sections::equipment_graph(&plant, purse))?;
     assuming(cx, found)
 }
 
@@ -444,22 +454,20 @@ impl Guide for Barriers<'_, '_> {
 fn listed<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan], list: &lists::List) -> Result<Value<'a>> {
     let ask = Ask::plain(cx, input, args)?;
     let more = texts(cx, &ask)?;
-    let found = lists::list(&ask.plant, list, &more, &mut |units| cx.spend(units))?;
-    answer(cx, &ask.plant, found)
+    counted(cx, &ask.plant, |purse| lists::list(&ask.plant, list, &more, purse))
 }
 
 fn segment_list<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
     let ask = Ask::plain(cx, input, args)?;
     let more = texts(cx, &ask)?;
-    let found = lists::segment_list(&ask.plant, &more, &mut |units| cx.spend(units))?;
-    answer(cx, &ask.plant, found)
+    counted(cx, &ask.plant, |purse| lists::segment_list(&ask.plant, &more, purse))
 }
 
 /// All arguments, which are texts.
-fn texts<'a>(cx: &mut Cx<'a>, ask: &Ask<'a>) -> Result<Vec<String>> {
+fn texts<'a>(cx: &mut Cx<'a>, ask: &Ask<'a>) -> Result<Vec<&'a str>> {
     let mut texts = Vec::with_capacity(ask.count());
     for at in 0..ask.count() {
-        texts.push(expect_text(ask.value(cx, at)?)?.to_owned());
+        texts.push(expect_text(ask.value(cx, at)?)?);
     }
     Ok(texts)
 }
@@ -467,8 +475,7 @@ fn texts<'a>(cx: &mut Cx<'a>, ask: &Ask<'a>) -> Result<Vec<String>> {
 fn breaks<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
     let ask = Ask::plain(cx, input, args)?;
     let field = expect_text(ask.value(cx, 0)?)?;
-    let found = lists::breaks(&ask.plant, field, &mut |units| cx.spend(units))?;
-    answer(cx, &ask.plant, found)
+    counted(cx, &ask.plant, |purse| lists::breaks(&ask.plant, field, purse))
 }
 
 fn component_count<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
@@ -533,7 +540,7 @@ fn parsed_tag<'a>(cx: &mut Cx<'a>, text: &'a str, scheme: Value<'a>) -> Result<V
     cx.spend_bytes(text.len())?;
     let tag = match scheme {
         Value::Null => Tag::parse(text),
-        scheme => Tag::parse_with(text, expect_text(scheme)?)?,
+        scheme => cx.with_scheme(expect_text(scheme)?, |scheme| scheme.parse(text))?,
     };
     build(cx, tag::parsed(tag))
 }

@@ -10,14 +10,21 @@ use super::parts::{Net, strong_parts};
 use super::walk::Reach;
 use crate::error::Result;
 
-/// Pays for edges followed.
-type Pay<'p> = &'p mut dyn FnMut(u64) -> Result<()>;
+/// Pays for edges followed, and counts the bytes of what is kept of them.
+type Pay<'p> = &'p mut dyn FnMut(u64, usize) -> Result<()>;
 
 /// A circuit: its numbers, and the edge that leads from each to the next.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Cycle {
     pub numbers: Vec<u32>,
     pub edges: Vec<EdgeId>,
+}
+
+impl Cycle {
+    /// Bytes of one among others by its length, with the row that it becomes.
+    pub fn size(length: usize) -> usize {
+        4 * size_of::<Cycle>() + length * (size_of::<u32>() + size_of::<EdgeId>())
+    }
 }
 
 /// The first so many circuits that pass no number twice, each once, beginning at its smallest number.
@@ -41,7 +48,7 @@ pub(crate) fn cycles(reach: &Reach, most: usize, depth: usize, pay: Pay<'_>) -> 
 /// The parts of some numbers in which something can flow in circles, each ascending.
 fn circling(arcs: &[Vec<(u32, EdgeId)>], numbers: Vec<u32>, pay: Pay<'_>) -> Result<Vec<Vec<u32>>> {
     let part = Part::new(arcs, &numbers);
-    let parts = strong_parts(&part, pay)?;
+    let parts = strong_parts(&part, &mut |units| pay(units, 0))?;
     let mut groups: Vec<Vec<u32>> = vec![Vec::new(); parts.len()];
     for (number, part) in numbers.iter().zip(parts.of()) {
         groups[*part as usize].push(*number);
@@ -143,7 +150,7 @@ impl Search {
         loop {
             let length = way.len();
             let Some(frame) = way.last_mut() else { break };
-            pay(1)?;
+            pay(1, 0)?;
             let number = frame.number;
             let Some((head, _)) = self.arcs[number as usize].get(frame.at).copied() else {
                 let closed = frame.closed;
@@ -160,6 +167,8 @@ impl Search {
             }
             if head == start {
                 frame.closed = true;
+                // As long as the way is, and so is what is kept of it.
+                pay(length as u64 / 8, Cycle::size(length))?;
                 self.note(&way);
                 if self.found.len() >= most {
                     return Ok(());

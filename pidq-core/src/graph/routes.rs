@@ -10,6 +10,9 @@ use crate::error::Result;
 /// Pays for edges followed.
 type Pay<'p> = &'p mut dyn FnMut(u64) -> Result<()>;
 
+/// Pays for edges followed, and counts the bytes of what is kept of them.
+type PayAndHold<'p> = &'p mut dyn FnMut(u64, usize) -> Result<()>;
+
 /// A route: where it begins, and the places of its arcs in the network.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(crate) struct Route {
@@ -18,6 +21,11 @@ pub(crate) struct Route {
 }
 
 impl Route {
+    /// Bytes of one among others, with what it waits in, or half of the row that it becomes.
+    fn size(&self) -> usize {
+        4 * size_of::<Route>() + self.arcs.len() * size_of::<u32>()
+    }
+
     /// The numbers that it passes.
     pub fn numbers(&self, reach: &Reach) -> Vec<u32> {
         let heads = self.arcs.iter().map(|arc| reach.arc(*arc as usize).0);
@@ -146,11 +154,12 @@ pub(crate) struct Found {
 /// The first so many routes that pass no node twice: the shortest first, then by the order of their edges.
 ///
 /// Yen 1971, with Lawler's remark that a route need not be varied before the place where it left its parent.
-pub(crate) fn routes(reach: &Reach, targets: &[bool], most: usize, depth: usize, pay: Pay<'_>) -> Result<Found> {
+pub(crate) fn routes(reach: &Reach, targets: &[bool], most: usize, depth: usize, pay: PayAndHold<'_>) -> Result<Found> {
     let mut finder = Finder { reach, back: reach.reversed(), targets, distance: Vec::new() };
     let mut candidates: BinaryHeap<Reverse<(usize, Route, usize)>> = BinaryHeap::new();
     for start in 0..reach.starts as u32 {
-        let route = finder.spur(Route { start, arcs: Vec::new() }, &[], pay)?;
+        let route = finder.spur(Route { start, arcs: Vec::new() }, &[], &mut |units| pay(units, 0))?;
+        pay(0, route.as_ref().map_or(0, Route::size))?;
         candidates.extend(route.map(|route| Reverse((route.arcs.len(), route, 0))));
     }
     let mut found: Vec<Route> = Vec::new();
@@ -158,14 +167,17 @@ pub(crate) fn routes(reach: &Reach, targets: &[bool], most: usize, depth: usize,
         if found.len() == most || length > depth {
             return Ok(Found { left_longer: found.len() < most, routes: found });
         }
+        pay(0, route.size())?;
         found.push(route.clone());
         for at in deviation..route.arcs.len() {
             let root = &route.arcs[..at];
             let shares =
                 |other: &&Route| other.start == route.start && other.arcs.len() > at && other.arcs[..at] == *root;
             let banned: Vec<u32> = found.iter().filter(shares).map(|other| other.arcs[at]).collect();
-            pay((found.len() + at) as u64)?;
-            let varied = finder.spur(Route { start: route.start, arcs: root.to_vec() }, &banned, pay)?;
+            pay((found.len() + at) as u64, 0)?;
+            let root = Route { start: route.start, arcs: root.to_vec() };
+            let varied = finder.spur(root, &banned, &mut |units| pay(units, 0))?;
+            pay(0, varied.as_ref().map_or(0, Route::size))?;
             candidates.extend(varied.map(|varied| Reverse((varied.arcs.len(), varied, at))));
         }
     }
@@ -196,6 +208,7 @@ impl Finder<'_> {
             route.arcs.push(arc as u32);
             let (head, _) = self.reach.arc(arc);
             if self.distance[head as usize] == 0 {
+                route.arcs.shrink_to_fit();
                 return Ok(Some(route));
             }
             next = self.nearest(self.reach.range(head));

@@ -5,7 +5,7 @@
 use hashbrown::{HashMap, HashSet};
 
 use super::tag::{Tag, variable};
-use super::{Datum, Pay, flow, loops, sections};
+use super::{Datum, Pay, Purse, flow, loops, sections};
 use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NONE, NodeId};
 use crate::graph::config::{Names, Role, snake_case};
@@ -52,16 +52,30 @@ fn is_valve(plant: &Plant<'_>, node: NodeId) -> bool {
 }
 
 /// A list with more columns: the attributes that are asked for.
-pub(crate) fn list<'a>(plant: &Plant<'a>, list: &List, more: &[String], pay: Pay<'_>) -> Result<Datum<'a>> {
-    let context = Context::new(plant, list, pay)?;
+pub(crate) fn list<'a>(plant: &Plant<'a>, list: &List, more: &[&str], purse: &mut dyn Purse) -> Result<Datum<'a>> {
+    let context = Context::new(plant, list, &mut |units| purse.pay(units))?;
     let mut rows = Vec::new();
     for node in (0..plant.topology.node_count() as u32).filter(|node| (list.keeps)(plant, *node)) {
-        pay(1 + list.columns.len() as u64 + more.len() as u64)?;
+        purse.pay(1 + list.columns.len() as u64)?;
         let fixed = list.columns.iter().map(|column| ((*column).into(), context.column(node, column)));
-        let asked = more.iter().map(|name| (name.clone(), Datum::value(attribute(plant.node(node), name))));
-        rows.push(Datum::Map(fixed.chain(asked).collect()));
+        rows.push(Datum::Map(fixed.chain(asked(plant, node, more, purse)?).collect()));
     }
     Ok(Datum::List(rows))
+}
+
+/// The attributes of a node that are asked for. How many there are and how long they are called is up to the query, so
+/// they are counted.
+fn asked<'a, 'n>(
+    plant: &Plant<'a>,
+    node: NodeId,
+    names: &'n [&str],
+    purse: &mut dyn Purse,
+) -> Result<impl Iterator<Item = (String, Datum<'a>)> + use<'a, 'n>> {
+    let bytes: usize = names.iter().map(|name| name.len()).sum();
+    purse.pay(names.len() as u64 + bytes as u64 / 64)?;
+    purse.hold(bytes + size_of::<(String, Datum<'_>)>() * names.len())?;
+    let holder = plant.node(node);
+    Ok(names.iter().map(move |name| (String::from(*name), Datum::value(attribute(holder, name)))))
 }
 
 /// What rows look up.
@@ -260,16 +274,18 @@ pub(crate) fn edge_value<'a>(plant: &Plant<'a>, edge: EdgeId, field: &Field) -> 
 }
 
 /// The items at which the pipes carry different values, and whether the item is there to change them.
-pub(crate) fn breaks<'a>(plant: &Plant<'a>, name: &str, pay: Pay<'_>) -> Result<Datum<'a>> {
+pub(crate) fn breaks<'a>(plant: &Plant<'a>, name: &str, purse: &mut dyn Purse) -> Result<Datum<'a>> {
     const KEYS: &[&str] = &["item", "field", "values", "edges", "legal"];
     let field = Field::of(plant, name);
     let topology = &plant.topology;
     let mut rows = Vec::new();
     for node in 0..topology.node_count() as u32 {
         let edges = topology.table(Over::Flow, Dir::Both).edges(node);
-        pay(1 + edges.len() as u64)?;
+        // A name that is given may be long, and each edge is asked for it.
+        purse.pay(1 + edges.len() as u64 * (1 + name.len() as u64 / 64))?;
         let (values, changed) = different(plant, edges, &field);
         if changed {
+            purse.hold(name.len())?;
             let legal = may_change(plant, node, &field);
             rows.push(vec![
                 Datum::Node(node),
@@ -336,7 +352,7 @@ pub(crate) fn component_count<'a>(plant: &Plant<'a>, by: &str, pay: Pay<'_>) -> 
     let mut counts: Vec<(String, usize)> = Vec::new();
     let mut places: HashMap<String, usize> = HashMap::new();
     for node in (0..topology.node_count() as u32).filter(|node| is_component(plant, *node)) {
-        pay(1)?;
+        pay(1 + by.len() as u64 / 64)?;
         let value = match by {
             "class" => plant.class(node).unwrap_or("").into(),
             "role" => topology.roles[node as usize].name().into(),
@@ -486,12 +502,14 @@ fn values_met(plant: &Plant<'_>, line: &Line, names: Names) -> Vec<String> {
 }
 
 /// One row a segment: the nodes that stand for one.
-pub(crate) fn segment_list<'a>(plant: &Plant<'a>, more: &[String], pay: Pay<'_>) -> Result<Datum<'a>> {
+pub(crate) fn segment_list<'a>(plant: &Plant<'a>, more: &[&str], purse: &mut dyn Purse) -> Result<Datum<'a>> {
     let topology = &plant.topology;
+    // All of them are looked at for the few that are of segments.
+    purse.pay((topology.node_count() + topology.edge_count()) as u64 / 8)?;
     let mut line_of: HashMap<NodeId, NodeId> = HashMap::new();
     let mut count_of: HashMap<NodeId, usize> = HashMap::new();
     for (group, member) in topology.memberships() {
-        pay(1)?;
+        purse.pay(1)?;
         *count_of.entry(group).or_default() += 1;
         if plant.has_type(group, Names::LineType) {
             line_of.insert(member, group);
@@ -506,7 +524,7 @@ pub(crate) fn segment_list<'a>(plant: &Plant<'a>, more: &[String], pay: Pay<'_>)
     }
     let mut rows = Vec::new();
     for node in (0..topology.node_count() as u32).filter(|node| plant.has_type(*node, Names::SegmentType)) {
-        pay(1)?;
+        purse.pay(1)?;
         let [from, to] = ends.remove(&node).unwrap_or_default();
         let names = |nodes: Vec<NodeId>| Datum::texts(nodes.into_iter().map(|node| plant.name(node)));
         let field = |names: Names| Datum::value(plant.of_node(node, names));
@@ -521,8 +539,8 @@ pub(crate) fn segment_list<'a>(plant: &Plant<'a>, more: &[String], pay: Pay<'_>)
             ("to", names(to)),
             ("components", Datum::count(count_of.get(&node).copied().unwrap_or(0))),
         ];
-        let asked = more.iter().map(|name| (name.clone(), Datum::value(attribute(plant.node(node), name))));
-        rows.push(Datum::Map(fixed.into_iter().map(|(key, datum)| (key.to_owned(), datum)).chain(asked).collect()));
+        let fixed = fixed.into_iter().map(|(key, datum)| (key.to_owned(), datum));
+        rows.push(Datum::Map(fixed.chain(asked(plant, node, more, purse)?).collect()));
     }
     Ok(Datum::List(rows))
 }

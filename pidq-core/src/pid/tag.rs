@@ -107,25 +107,6 @@ impl Tag {
         })
     }
 
-    /// The parts as a pattern with groups `prefix`, `letters`, `number` and `suffix` has them.
-    pub fn parse_with(text: &str, scheme: &str) -> Result<Option<Tag>> {
-        let pattern = regex::RegexBuilder::new(scheme).size_limit(crate::limits::MAX_REGEX).build();
-        let pattern: Regex = pattern.map_err(|error| {
-            let reason = error.to_string();
-            let last = reason.lines().last().unwrap_or_default();
-            Error::new(Code::BadRegex, format!("the scheme of tags is no pattern: {last}"))
-        })?;
-        Ok(pattern.captures(text).map(|found| {
-            let part = |name: &str| found.name(name).map_or("", |part| part.as_str());
-            Tag {
-                prefix: part("prefix").into(),
-                letters: part("letters").to_ascii_uppercase(),
-                number: part("number").into(),
-                suffix: part("suffix").into(),
-            }
-        }))
-    }
-
     /// The loop that the tag belongs to: first letter and number.
     pub fn loop_id(&self) -> String {
         let first: String = self.letters.chars().take(1).collect();
@@ -144,6 +125,40 @@ impl Tag {
         };
         let modifier = is_modifier.then(|| letters.remove(0));
         (modifier, letters)
+    }
+}
+
+/// How tags are written, where it is not as ISA-5.1 has them: a pattern with groups `prefix`, `letters`, `number` and
+/// `suffix`.
+pub(crate) struct Scheme(Regex);
+
+impl Scheme {
+    /// Compiles a pattern.
+    pub fn new(pattern: &str) -> Result<Scheme> {
+        // What is compiled is bounded in size, but not what reads the pattern.
+        const LONGEST: usize = 4 << 10;
+        if pattern.len() > LONGEST {
+            let message = format!("the scheme of tags is no pattern: it is longer than {LONGEST} bytes");
+            return Err(Error::new(Code::BadRegex, message));
+        }
+        let regex = regex::RegexBuilder::new(pattern).size_limit(crate::limits::MAX_REGEX).build();
+        regex.map(Scheme).map_err(|error| {
+            let reason = error.to_string();
+            let last = reason.lines().last().unwrap_or_default();
+            Error::new(Code::BadRegex, format!("the scheme of tags is no pattern: {last}"))
+        })
+    }
+
+    /// The parts of a tag; nothing where the pattern does not fit.
+    pub fn parse(&self, text: &str) -> Option<Tag> {
+        let found = self.0.captures(text)?;
+        let part = |name: &str| found.name(name).map_or("", |part| part.as_str());
+        Some(Tag {
+            prefix: part("prefix").into(),
+            letters: part("letters").to_ascii_uppercase(),
+            number: part("number").into(),
+            suffix: part("suffix").into(),
+        })
     }
 }
 
