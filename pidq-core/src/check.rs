@@ -12,7 +12,7 @@ use crate::error::{Code, Error, Span, Warning};
 use crate::eval::function::Body;
 use crate::eval::plan::{Call, Constant, Fields, Key, Path, Plan, Stage};
 use crate::limits::Limits;
-use crate::suggest;
+use crate::suggest::Search;
 use crate::value::{compare, prototype};
 
 use guide::{Guide, Step};
@@ -42,7 +42,8 @@ pub(crate) fn check_against(plan: &Plan, document: &Arena, limits: &Limits<'_>) 
 fn run<'p>(plan: &'p Plan, guide: Option<Guide<'p>>) -> Findings {
     let types = Types::new(guide);
     let root = types.root();
-    let mut checker = Checker { types, root, scope: Vec::new(), is_certain: true, findings: Findings::default() };
+    let (scope, findings, search) = (Vec::new(), Findings::default(), Search::new());
+    let mut checker = Checker { types, root, scope, is_certain: true, findings, search };
     checker.eval(plan, root);
     checker.findings
 }
@@ -55,6 +56,8 @@ struct Checker<'p> {
     /// Whether what is looked at runs whenever the query does.
     is_certain: bool,
     findings: Findings,
+    /// What looks for the names that may be meant.
+    search: Search,
 }
 
 /// What a function does, as far as a check needs it.
@@ -329,7 +332,10 @@ impl<'p> Checker<'p> {
         if !is_absent || is_told || prototype::is_common(&key.name) {
             return;
         }
-        let near = suggest::nearest(&key.name, guide.keys(place).into_iter());
+        let near = match self.search.is_over() {
+            true => Vec::new(),
+            false => self.search.nearest(&key.name, guide.keys(place).into_iter()),
+        };
         let help = near.first().map(|near| format!("did you mean `.{near}`?"));
         self.warn("PQW01", format!("no object here has a field `{}`", key.name), key.span, help);
     }
@@ -475,7 +481,7 @@ impl<'p> Checker<'p> {
         if words.contains(&&**text) {
             return;
         }
-        let near = suggest::nearest(text, words.into_iter());
+        let near = self.search.nearest(text, words.into_iter());
         let Some(help) = near.first().map(|near| format!("did you mean \"{near}\"?")) else { return };
         self.never(call, format!("nothing there is \"{text}\""), Some(help));
     }

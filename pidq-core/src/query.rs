@@ -2,8 +2,11 @@
 
 mod explanation;
 
+use std::cell::OnceCell;
 use std::fmt;
 use std::sync::Arc;
+
+use hashbrown::HashSet;
 
 use crate::arena::{Arena, load};
 use crate::check::{self, Findings};
@@ -15,7 +18,7 @@ use crate::eval::{Cx, Scratch};
 use crate::functions;
 use crate::graph::Graph;
 use crate::limits::{Limits, MAX_PARAMS, MAX_PARAMS_SIZE};
-use crate::suggest;
+use crate::suggest::Search;
 use crate::syntax::operators::{Operator, Operators};
 use crate::syntax::print::PrintOptions;
 use crate::syntax::{Expr, Profile, format, json, print, text};
@@ -48,12 +51,13 @@ impl Dialect {
         self
     }
 
-    /// The language with more operators, each for the function of its name.
+    /// The language with more operators, each for the function of its name; an operator of the same function at the same
+    /// level is replaced. They may refer to each other, and to those that were given before.
     ///
     /// # Errors
     /// `PQ1009` where an anchor is not an operator.
     pub fn with_operators(mut self, operators: &[Operator]) -> Result<Dialect> {
-        self.operators = Arc::new(Operators::with(operators)?);
+        self.operators = Arc::new(self.operators.with(operators)?);
         Ok(self)
     }
 
@@ -395,13 +399,14 @@ impl Query {
     /// What looks like a mistake: fields that no object had, arguments that nothing reads, keys given twice.
     fn warnings(&self, graph: &Graph, cx: &Cx<'_>) -> Vec<Warning> {
         let mut warnings: Vec<Warning> = Vec::new();
+        let mut keys = DocumentKeys { graph, all: OnceCell::new(), search: Search::new() };
         for (at, (name, span)) in self.compiled.properties.iter().enumerate() {
             let is_told = warnings.iter().any(|warning| warning.is_about(name))
                 || self.notes().any(|note| is_key(note) && note.span == Some(*span));
             // An item that nobody looked at may have it.
-            let may_be_left = || cx.has_left_early() && graph.keys().any(|key| key == &**name);
+            let may_be_left = || cx.has_left_early() && keys.has(name);
             if cx.never_found(at) && !is_told && !may_be_left() {
-                warnings.push(unknown_field(graph, name, *span));
+                warnings.push(keys.unknown_field(name, *span));
             }
         }
         warnings.extend(self.notes().cloned());
@@ -432,19 +437,37 @@ fn is_inside(inner: Span, outer: Span) -> bool {
     inner != outer && outer.start <= inner.start && inner.end <= outer.end
 }
 
-fn unknown_field(graph: &Graph, name: &str, span: Span) -> Warning {
-    let near = suggest::nearest(name, graph.keys().filter(|key| *key != name));
-    let warning = Warning::new("PQW01", format!("no object had a field `{name}`")).with_span(span);
-    match near.first() {
-        Some(near) => warning.with_help(format!("did you mean `.{near}`?")),
-        None => warning,
+/// The keys of a document, for the fields that no object had. There may be many of both.
+struct DocumentKeys<'g> {
+    graph: &'g Graph,
+    all: OnceCell<HashSet<&'g str>>,
+    search: Search,
+}
+
+impl DocumentKeys<'_> {
+    fn has(&self, name: &str) -> bool {
+        self.all.get_or_init(|| self.graph.keys().collect()).contains(name)
+    }
+
+    fn unknown_field(&mut self, name: &str, span: Span) -> Warning {
+        let others = self.graph.keys().filter(|key| *key != name);
+        let near = if self.search.is_over() { Vec::new() } else { self.search.nearest(name, others) };
+        let warning = Warning::new("PQW01", format!("no object had a field `{name}`")).with_span(span);
+        match near.first() {
+            Some(near) => warning.with_help(format!("did you mean `.{near}`?")),
+            None => warning,
+        }
     }
 }
 
 impl fmt::Display for Query {
-    /// The query as text; compiling it again gives the same query.
+    /// The query as text; compiling it again gives the same query. A query that can be written in JSON format only, such
+    /// as `["get", {}]`, is printed so.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&format::print(&self.origin.expr, &self.operators).map_err(|_| fmt::Error)?)
+        match format::print(&self.origin.expr, &self.operators) {
+            Ok(text) => f.write_str(&text),
+            Err(_) => f.write_str(&self.tree()),
+        }
     }
 }
 

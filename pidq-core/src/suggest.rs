@@ -11,36 +11,85 @@ pub(crate) fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> V
         return Vec::new();
     }
     let allowed = (letters.len() / 3).max(1);
+    let mut rows = Rows::default();
     let mut near: Vec<(usize, &str)> = known
-        .filter(|other| other.len() <= 4 * LONGEST)
-        .map(|other| (distance(&letters, &lower(other)), other))
+        .filter(|other| may_be_near(other, letters.len(), allowed))
+        .map(|other| (rows.distance(&letters, &lower(other), allowed), other))
         .filter(|(distance, _)| *distance <= allowed)
         .collect();
     near.sort_by_key(|(distance, _)| *distance);
     near.into_iter().take(3).map(|(_, name)| name).collect()
 }
 
+/// A search for near names again and again, among so many that only the first ones of all searches are looked at: how
+/// long that takes must not be up to the query and the document.
+pub(crate) struct Search {
+    left: usize,
+}
+
+impl Search {
+    pub fn new() -> Search {
+        const MOST: usize = 50_000;
+        Search { left: MOST }
+    }
+
+    /// Whether no name may be looked at any more.
+    pub fn is_over(&self) -> bool {
+        self.left == 0
+    }
+
+    /// As [`nearest`], among the names that may still be looked at.
+    pub fn nearest<'n>(&mut self, name: &str, known: impl Iterator<Item = &'n str>) -> Vec<&'n str> {
+        let mut next = || self.left.checked_sub(1).map(|left| self.left = left);
+        nearest(name, known.map_while(|known| next().map(|()| known)))
+    }
+}
+
 fn lower(text: &str) -> Vec<char> {
     text.chars().flat_map(char::to_lowercase).collect()
 }
 
-/// How many letters have to be added, taken away, replaced or swapped with their neighbour.
-fn distance(a: &[char], b: &[char]) -> usize {
-    let mut before: Vec<usize> = Vec::new();
-    let mut last: Vec<usize> = (0..=b.len()).collect();
-    for i in 0..a.len() {
-        let mut row = vec![i + 1];
-        for j in 0..b.len() {
-            let replaced = last[j] + usize::from(a[i] != b[j]);
-            let mut best = replaced.min(last[j + 1] + 1).min(row[j] + 1);
-            if i > 0 && j > 0 && a[i] == b[j - 1] && a[i - 1] == b[j] {
-                best = best.min(before[j - 1] + 1);
+/// Whether a name may have about so many letters. A letter takes up to four bytes.
+fn may_be_near(name: &str, letters: usize, allowed: usize) -> bool {
+    let most = if name.is_ascii() { letters + allowed } else { 4 * (letters + allowed) };
+    (letters - allowed.min(letters)..=most).contains(&name.len())
+}
+
+/// The last rows of a table of distances.
+#[derive(Default)]
+struct Rows {
+    before: Vec<usize>,
+    last: Vec<usize>,
+    row: Vec<usize>,
+}
+
+impl Rows {
+    /// How many letters have to be added, taken away, replaced or swapped with their neighbour: exactly, if that is not
+    /// more than `allowed`.
+    fn distance(&mut self, a: &[char], b: &[char], allowed: usize) -> usize {
+        let Rows { before, last, row } = self;
+        last.clear();
+        last.extend(0..=b.len());
+        for i in 0..a.len() {
+            row.clear();
+            row.push(i + 1);
+            for j in 0..b.len() {
+                let replaced = last[j] + usize::from(a[i] != b[j]);
+                let mut best = replaced.min(last[j + 1] + 1).min(row[j] + 1);
+                if i > 0 && j > 0 && a[i] == b[j - 1] && a[i - 1] == b[j] {
+                    best = best.min(before[j - 1] + 1);
+                }
+                row.push(best);
             }
-            row.push(best);
+            // What is swapped reaches back two rows.
+            if row.iter().chain(last.iter()).all(|distance| *distance > allowed) {
+                return usize::MAX;
+            }
+            std::mem::swap(before, last);
+            std::mem::swap(last, row);
         }
-        before = std::mem::replace(&mut last, row);
+        last[b.len()]
     }
-    last[b.len()]
 }
 
 /// What another language calls a function of ours.
@@ -104,7 +153,7 @@ pub(crate) fn near_habit(name: &str) -> Option<&'static Habit> {
 
 #[cfg(test)]
 mod tests {
-    use super::{near_habit, nearest};
+    use super::{Search, near_habit, nearest};
 
     #[test]
     fn misspelt_names_of_other_languages_are_known() {
@@ -128,5 +177,22 @@ mod tests {
         check("tagz", &["tag", "tags"]);
         check("upstream", &[]);
         check("", &[]);
+    }
+
+    #[test]
+    fn letters_of_several_bytes_are_letters() {
+        let known = ["größe", "GRÖẞE", "Länge", "ÄÖÜ"];
+        assert_eq!(nearest("grösse", known.into_iter()), ["größe", "GRÖẞE"]);
+        assert_eq!(nearest("äöu", known.into_iter()), ["ÄÖÜ"]);
+    }
+
+    #[test]
+    fn many_searches_end_after_so_many_names() {
+        let mut search = Search::new();
+        let names: Vec<String> = (0..30_000).map(|name| format!("a{name}")).collect();
+        let names = || names.iter().map(String::as_str).chain(["tag"]);
+        assert_eq!(search.nearest("tga", names()), ["tag"]);
+        assert!(search.nearest("tga", names()).is_empty());
+        assert!(search.nearest("tga", ["tag"].into_iter()).is_empty());
     }
 }

@@ -331,7 +331,7 @@ impl Compiler<'_> {
             return Err(error.with_span(arg.span).with_help("write `{name: value}` as the last argument"));
         };
         match entries.iter().find(|(key, _)| !known.contains(&&*key.name)) {
-            Some((key, _)) => Err(unknown_option(&key.name, known).with_span(key.span)),
+            Some((key, _)) => Err(unknown_option(&key.name, key.span, known)),
             None => self.query(arg),
         }
     }
@@ -624,10 +624,10 @@ fn count_error(signature: &str, name: &str, wanted: &str, expr: &Expr, args: &[E
     }
 }
 
-fn unknown_option(name: &str, known: &[&'static str]) -> Error {
+fn unknown_option(name: &str, span: Span, known: &[&'static str]) -> Error {
     let near = suggest::nearest(name, known.iter().copied());
     let guess = near.first().map(|near| format!("did you mean \"{near}\"? ")).unwrap_or_default();
-    let error = Error::new(Code::UnknownOption, format!("unknown option \"{name}\""));
+    let error = Error::new(Code::UnknownOption, format!("unknown option \"{name}\"")).with_span(span);
     let error = error.with_label("unknown option").with_help(format!("{guess}(known: {})", known.join(", ")));
     error.with_suggestions(near.into_iter().map(str::to_owned).collect())
 }

@@ -269,11 +269,16 @@ pub(super) fn bad_option(name: &str, value: Value<'_>, expected: &str) -> Error 
     Error::new(Code::BadOption, message)
 }
 
-/// A value in a message: short.
+/// A value in a message: short, whatever it is.
 fn shown(value: Value<'_>) -> String {
+    const LONGEST: usize = 80;
     match value {
         Value::Array(_) | Value::Object(_) => format!("an {}", value.type_name()),
-        value => format!("{value:?}").chars().take(80).collect(),
+        Value::String(text) => match text.char_indices().nth(LONGEST) {
+            Some((end, _)) => format!("{:?}…", Value::String(&text[..end])),
+            None => format!("{value:?}"),
+        },
+        value => format!("{value:?}"),
     }
 }
 
@@ -324,6 +329,9 @@ fn not_a_node<'a>(plant: &Plant<'a>, value: Value<'a>) -> Error {
 /// Nodes whose tags are compared with an unknown one.
 const SEARCHED: usize = 50_000;
 
+/// Bytes of a tag that may be misspelt. What is longer is something else.
+const LONGEST_TAG: usize = 256;
+
 /// The node with an id, or else the only one with a tag.
 fn by_reference<'a>(cx: &mut Cx<'a>, plant: &Plant<'a>, reference: Value<'a>) -> Result<NodeId> {
     if let Some(node) = plant.by_id(reference) {
@@ -335,7 +343,7 @@ fn by_reference<'a>(cx: &mut Cx<'a>, plant: &Plant<'a>, reference: Value<'a>) ->
     match found.as_slice() {
         [node] => Ok(*node),
         [] => {
-            cx.spend(SEARCHED.min(plant.topology.node_count()) as u64 * (1 + tag.len() as u64 / 4))?;
+            cx.spend(SEARCHED.min(plant.topology.node_count()) as u64 * (1 + tag.len().min(LONGEST_TAG) as u64 / 4))?;
             Err(unknown_node(plant, reference))
         }
         several => Err(ambiguous(plant, tag, several)),
@@ -356,14 +364,13 @@ fn ambiguous(plant: &Plant<'_>, tag: &str, nodes: &[NodeId]) -> Error {
 
 /// Tags near to one that no node has: those that differ in separators only first.
 fn unknown_node(plant: &Plant<'_>, reference: Value<'_>) -> Error {
-    let shown = crate::value::write::to_string(reference);
-    let error = Error::new(Code::UnknownNode, format!("no node with id or tag {shown}"));
-    let Value::String(wanted) = reference else { return error };
+    let error = Error::new(Code::UnknownNode, format!("no node with id or tag {}", shown(reference)));
+    let Some(wanted) = reference.as_str().filter(|wanted| wanted.len() <= LONGEST_TAG) else { return error };
     let bare =
         |text: &str| text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect::<String>();
     let tags = || (0..plant.topology.node_count().min(SEARCHED) as u32).filter_map(|node| plant.tag(node));
     let wanted_bare = bare(wanted);
-    let mut near: Vec<&str> = tags().filter(|tag| wanted.len() < 64 && bare(tag) == wanted_bare).collect();
+    let mut near: Vec<&str> = tags().filter(|tag| bare(tag) == wanted_bare).collect();
     near.extend(suggest::nearest(wanted, tags()));
     let mut seen = hashbrown::HashSet::new();
     near.retain(|tag| seen.insert(*tag));
