@@ -10,6 +10,7 @@ mod object;
 mod pid;
 mod regex;
 mod seen;
+mod sorting;
 mod string;
 
 use crate::eval::function::Function;

@@ -1,5 +1,6 @@
 //! Lists: keeping, changing, sorting, grouping.
 
+use super::sorting::{self, Sorting};
 use crate::arena::{Arena, Cell};
 use crate::error::{Code, Error, Result};
 use crate::eval::Cx;
@@ -295,8 +296,10 @@ pub(super) fn sorted_places(cx: &mut Cx<'_>, base: usize, descends: bool, wanted
     let count = cx.collected(base).len();
     let longest = cx.collected(base).iter().map(|key| key.as_str().map_or(0, str::len)).max().unwrap_or(0);
     cx.pay_sort(count, longest)?;
-    let bytes = count * (size_of::<(SortKey, u32)>() + size_of::<u32>());
+    let by_parts = sorting::is_long(count, longest);
+    let bytes = count * (size_of::<(SortKey, u32)>() * (1 + usize::from(by_parts)) + size_of::<u32>());
     cx.hold(bytes)?;
+    let limits = *cx.limits();
     let keys = cx.collected(base);
     let mut order: Vec<(SortKey, u32)> = keys.iter().zip(0..).map(|(key, place)| (SortKey::of(*key), place)).collect();
     let full = |a: u32, b: u32| compare::sort_order(keys[a as usize], keys[b as usize]);
@@ -305,11 +308,17 @@ pub(super) fn sorted_places(cx: &mut Cx<'_>, base: usize, descends: bool, wanted
         let by_value = if descends { ascending(b, a) } else { ascending(a, b) };
         by_value.then(a.1.cmp(&b.1))
     };
-    if wanted < order.len() {
-        order.select_nth_unstable_by(wanted, sorted);
-        order.truncate(wanted);
+    match (by_parts, wanted < count) {
+        (true, true) => Sorting::new(&limits, longest, sorted).keep_first(&mut order, wanted)?,
+        (true, false) => Sorting::new(&limits, longest, sorted).sort(&mut order)?,
+        (false, is_part) => {
+            if is_part {
+                order.select_nth_unstable_by(wanted, sorted);
+                order.truncate(wanted);
+            }
+            order.sort_unstable_by(sorted);
+        }
     }
-    order.sort_unstable_by(sorted);
     cx.forget(base);
     cx.release(bytes);
     Ok(order.iter().map(|(_, place)| *place).collect())

@@ -7,6 +7,7 @@ use hashbrown::HashMap;
 
 use super::array::{at_item, collect, list, optional, select, sorted_places};
 use super::number::argument;
+use super::sorting::{self, Sorting};
 use super::string::expect_text;
 use crate::error::{Code, Error, Result, Stage};
 use crate::eval::Cx;
@@ -768,7 +769,16 @@ fn sorted<'a>(cx: &mut Cx<'a>, mut rows: Vec<Row<'a>>, directions: &[bool], wide
     // Paid in advance: so many comparisons as a binary merge needs at most.
     let comparisons = rows.len() as u64 * u64::from(usize::BITS - rows.len().leading_zeros());
     cx.spend(comparisons.saturating_mul(widest) / 4)?;
-    rows.sort_by(|(a, _), (b, _)| keys_order(*a, *b, directions));
+    let order = |(a, _): &Row<'a>, (b, _): &Row<'a>| keys_order(*a, *b, directions);
+    // A step reads as much as 64 bytes.
+    let longest = usize::try_from(widest).unwrap_or(usize::MAX).saturating_mul(64);
+    if sorting::is_long(rows.len(), longest) {
+        cx.hold(rows.len() * size_of::<Row<'_>>())?;
+        Sorting::new(cx.limits(), longest, order).sort(&mut rows)?;
+        cx.release(rows.len() * size_of::<Row<'_>>());
+    } else {
+        rows.sort_by(order);
+    }
     let base = cx.mark();
     collect(cx, rows.iter().map(|(_, item)| *item))?;
     cx.list(base)

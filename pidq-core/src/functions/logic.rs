@@ -38,7 +38,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
         params: PAIR,
         summary: "Whether a is greater than b, for two numbers, two texts or two booleans.",
         example: "2 > 1 => true",
-        body: Body::Strict(|_, args| Ok(Value::Bool(order(args) == Some(Ordering::Greater)))),
+        body: Body::Strict(|cx, args| Ok(Value::Bool(order(cx, args)? == Some(Ordering::Greater)))),
     },
     Function {
         name: "gte",
@@ -66,7 +66,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
         params: PAIR,
         summary: "Whether a is less than b, for two numbers, two texts or two booleans.",
         example: "1 < 2 => true",
-        body: Body::Strict(|_, args| Ok(Value::Bool(order(args) == Some(Ordering::Less)))),
+        body: Body::Strict(|cx, args| Ok(Value::Bool(order(cx, args)? == Some(Ordering::Less)))),
     },
     Function {
         name: "lte",
@@ -110,8 +110,12 @@ fn arg<'a>(args: &[Value<'a>], at: usize) -> Value<'a> {
     args.get(at).copied().unwrap_or(Value::Undefined)
 }
 
-fn order(args: &[Value<'_>]) -> Option<Ordering> {
-    compare::partial_order(arg(args, 0), arg(args, 1))
+fn order(cx: &mut Cx<'_>, args: &[Value<'_>]) -> Result<Option<Ordering>> {
+    let (left, right) = (arg(args, 0), arg(args, 1));
+    if let (Value::String(left), Value::String(right)) = (left, right) {
+        cx.spend_bytes(left.len().min(right.len()))?;
+    }
+    Ok(compare::partial_order(left, right))
 }
 
 fn eq<'a>(cx: &mut Cx<'a>, args: &[Value<'a>]) -> Result<Value<'a>> {
@@ -119,7 +123,7 @@ fn eq<'a>(cx: &mut Cx<'a>, args: &[Value<'a>]) -> Result<Value<'a>> {
 }
 
 fn or_equal<'a>(cx: &mut Cx<'a>, args: &[Value<'a>], wanted: Ordering) -> Result<Value<'a>> {
-    Ok(Value::Bool(order(args) == Some(wanted) || cx.is_equal(arg(args, 0), arg(args, 1))?))
+    Ok(Value::Bool(order(cx, args)? == Some(wanted) || cx.is_equal(arg(args, 0), arg(args, 1))?))
 }
 
 fn and<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {

@@ -1,0 +1,148 @@
+//! Sorts that end soon after the run has to: long lists and long texts are sorted by parts, with looks at the flag between.
+
+use std::cmp::Ordering;
+
+use crate::error::Result;
+use crate::limits::Limits;
+
+/// How many items are sorted without a look, if a comparison reads so many bytes: some milliseconds.
+fn part_of(longest: usize) -> usize {
+    const WORK: usize = 1 << 18;
+    const MOST: usize = 1 << 16;
+    (WORK / (1 + longest / 64)).clamp(2, MOST)
+}
+
+/// Whether so many items, whose comparisons read so many bytes, are sorted by parts, and need as much room again.
+pub(super) fn is_long(len: usize, longest: usize) -> bool {
+    len > part_of(longest)
+}
+
+/// A sort by parts, and how it orders.
+pub(super) struct Sorting<'l, F> {
+    part: usize,
+    limits: Limits<'l>,
+    order: F,
+}
+
+impl<'l, F> Sorting<'l, F> {
+    /// A sort whose comparisons read at most so many bytes.
+    pub fn new<T>(limits: &Limits<'l>, longest: usize, order: F) -> Sorting<'l, F>
+    where
+        F: Fn(&T, &T) -> Ordering,
+    {
+        Sorting { part: part_of(longest), limits: *limits, order }
+    }
+
+    /// Sorts stably.
+    pub fn sort<T: Copy>(&self, items: &mut Vec<T>) -> Result<()>
+    where
+        F: Fn(&T, &T) -> Ordering,
+    {
+        for part in items.chunks_mut(self.part) {
+            part.sort_by(&self.order);
+            self.limits.check()?;
+        }
+        let mut width = self.part;
+        while width < items.len() {
+            let mut merged = Vec::with_capacity(items.len());
+            for pair in items.chunks(2 * width) {
+                let (left, right) = pair.split_at(width.min(pair.len()));
+                self.merge(left, right, &mut merged)?;
+            }
+            *items = merged;
+            width *= 2;
+        }
+        Ok(())
+    }
+
+    fn merge<'t, T: Copy>(&self, mut left: &'t [T], mut right: &'t [T], merged: &mut Vec<T>) -> Result<()>
+    where
+        F: Fn(&T, &T) -> Ordering,
+    {
+        while let (Some(first), Some(second)) = (left.first(), right.first()) {
+            if merged.len().is_multiple_of(self.part) {
+                self.limits.check()?;
+            }
+            let takes_left = (self.order)(first, second).is_le();
+            let from = if takes_left { &mut left } else { &mut right };
+            merged.push(from[0]);
+            *from = &from[1..];
+        }
+        merged.extend_from_slice(left);
+        merged.extend_from_slice(right);
+        Ok(())
+    }
+
+    /// Keeps the first items, sorted; no two may be equal.
+    pub fn keep_first<T: Copy>(&self, items: &mut Vec<T>, wanted: usize) -> Result<()>
+    where
+        F: Fn(&T, &T) -> Ordering,
+    {
+        if wanted > self.part {
+            self.sort(items)?;
+            items.truncate(wanted);
+            return Ok(());
+        }
+        let mut best: Vec<T> = Vec::with_capacity(self.part + wanted);
+        for part in items.chunks(self.part) {
+            best.extend_from_slice(part);
+            if wanted < best.len() {
+                best.select_nth_unstable_by(wanted, &self.order);
+                best.truncate(wanted);
+            }
+            self.limits.check()?;
+        }
+        best.sort_unstable_by(&self.order);
+        *items = best;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Sorting, is_long};
+    use crate::limits::{Cancel, Limits};
+
+    /// Numbers in no order, each with its place.
+    fn items(len: u64) -> Vec<(u64, u64)> {
+        (0..len).map(|at| (at * 7919 % 101, at)).collect()
+    }
+
+    #[test]
+    fn parts_are_merged_as_one_sort_would() {
+        for len in [0, 1, 2, 3, 7, 100, 1001] {
+            for longest in [0, 1 << 20, 1 << 30] {
+                let sorting = Sorting::new(&Limits::default(), longest, |a: &(u64, u64), b: &(u64, u64)| a.0.cmp(&b.0));
+                let (mut sorted, mut expected) = (items(len), items(len));
+                sorting.sort(&mut sorted).expect("nobody stops it");
+                expected.sort_by_key(|item| item.0);
+                assert_eq!(sorted, expected, "{len} items, {longest} bytes");
+            }
+        }
+    }
+
+    #[test]
+    fn the_first_ones_are_those_of_a_whole_sort() {
+        for wanted in [0, 1, 2, 3, 50, 1000, 2000] {
+            for longest in [0, 1 << 20, 1 << 30] {
+                let sorting = Sorting::new(&Limits::default(), longest, |a: &(u64, u64), b: &(u64, u64)| a.cmp(b));
+                let (mut first, mut expected) = (items(1001), items(1001));
+                sorting.keep_first(&mut first, wanted).expect("nobody stops it");
+                expected.sort_unstable();
+                expected.truncate(wanted);
+                assert_eq!(first, expected, "{wanted} wanted, {longest} bytes");
+            }
+        }
+    }
+
+    #[test]
+    fn a_flag_ends_a_sort() {
+        let cancel = Cancel::default();
+        cancel.cancel();
+        let limits = Limits { cancel: Some(&cancel), ..Limits::default() };
+        let sorting = Sorting::new(&limits, 1 << 20, |a: &(u64, u64), b: &(u64, u64)| a.cmp(b));
+        assert!(is_long(1001, 1 << 20));
+        assert!(sorting.sort(&mut items(1001)).is_err());
+        assert!(sorting.keep_first(&mut items(1001), 5).is_err());
+    }
+}
