@@ -690,7 +690,7 @@ mod tests {
         let place = Place::After("+".into());
         let hidden =
             Operator { name: "concat".into(), text: "++".into(), place, vararg: false, left_associative: true };
-        let operators = Operators::with(&[hidden]).expect("the operator is valid");
+        let operators = Operators::standard().with(&[hidden]).expect("the operator is valid");
         let printed = print(&from_json(r#"["concat",1,2]"#).expect("the query is valid"), &operators);
         assert_eq!(printed.ok().as_deref(), Some("concat(1, 2)"));
     }

@@ -115,9 +115,9 @@ impl Operators {
         &STANDARD
     }
 
-    /// The standard operators and those given. Each may refer to the ones before it.
-    pub fn with(custom: &[Operator]) -> Result<Operators> {
-        let mut levels = STANDARD.levels.clone();
+    /// These operators and those given. Each may refer to the ones before it.
+    pub fn with(&self, custom: &[Operator]) -> Result<Operators> {
+        let mut levels = self.levels.clone();
         for operator in custom {
             insert(&mut levels, operator)?;
         }
@@ -240,7 +240,7 @@ mod tests {
     }
 
     fn levels(custom: &[Operator]) -> String {
-        let operators = Operators::with(custom).expect("the operators of a test are valid");
+        let operators = Operators::standard().with(custom).expect("the operators of a test are valid");
         let texts = |rows: &Vec<Row>| rows.iter().map(|row| &*row.text).collect::<Vec<_>>().join(" ");
         operators.levels.iter().map(texts).collect::<Vec<_>>().join(" ; ")
     }
@@ -265,7 +265,7 @@ mod tests {
         let first = operator("x", "=>", Place::After("|".into()));
         let second = operator("y", "<=>", Place::At("=>".into()));
         assert!(levels(&[first.clone(), second.clone()]).ends_with("| ; => <=>"));
-        assert!(Operators::with(&[second, first]).is_err());
+        assert!(Operators::standard().with(&[second, first]).is_err());
     }
 
     #[test]
@@ -282,7 +282,7 @@ mod tests {
             operator("x", " ", Place::At("==".into())),
             operator("", "~", Place::At("==".into())),
         ] {
-            let error = Operators::with(&[custom]).expect_err("the operators of this test are invalid");
+            let error = Operators::standard().with(&[custom]).expect_err("the operators of this test are invalid");
             assert_eq!(error.code(), Code::OperatorDefinition);
             assert!(error.message().starts_with("Invalid custom operator"));
         }

@@ -196,7 +196,7 @@ fn strs(texts: &[String; 3]) -> [&str; 3] {
 pub(crate) fn fits(items: &[String], [open, separator, close]: [&str; 3], length: usize) -> bool {
     let inner: usize = items.iter().map(|item| length16(item) + length16(separator)).sum();
     // Without items the reference counts one separator less than none.
-    length16(open) + inner + length16(close) <= length + length16(separator)
+    length16(open) + inner + length16(close) <= length.saturating_add(length16(separator))
 }
 
 /// Items with what stands before, between and after them.

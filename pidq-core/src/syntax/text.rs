@@ -785,7 +785,7 @@ mod tests {
         let place = Anchor::Before("|".into());
         let custom =
             Operator { name: "coalesce".into(), text: "??".into(), place, vararg: true, left_associative: true };
-        let operators = Operators::with(&[custom]).expect("the operator is valid");
+        let operators = Operators::standard().with(&[custom]).expect("the operator is valid");
         let tree = |text| parse(text, &operators, Profile::JsonQuery).map(|expr| json_of(&expr));
         assert_eq!(tree("1 ?? 2 ?? 3 | .a").ok().as_deref(), Some(r#"["pipe",["coalesce",1,2,3],["get","a"]]"#));
         assert_eq!(tree(".a or .b ?? 3").ok().as_deref(), Some(r#"["coalesce",["or",["get","a"],["get","b"]],3]"#));

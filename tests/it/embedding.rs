@@ -1,0 +1,80 @@
+//! What an embedding program gives to the language: functions that make values, operators, queries that are printed.
+
+use pidq::error::Code;
+use pidq::{Dialect, Function, Graph, Limits, Operator, Place, PrintOptions, Query, Value};
+
+fn operator(name: &str, text: &str) -> Operator {
+    let place = Place::At("in".into());
+    Operator { name: name.into(), text: text.into(), place, vararg: false, left_associative: false }
+}
+
+fn answer(dialect: &Dialect, query: &str, input: &str, limits: Limits<'_>) -> Result<String, &'static str> {
+    let graph = Graph::from_json(input).expect("the input is JSON");
+    let answer = dialect.parse(query).and_then(|query| query.to_json(&graph, limits));
+    answer.map_err(|error| error.code().as_str())
+}
+
+/// Makes of everything there is: as many copies of the input as are asked for, one in the other.
+fn nest() -> Function {
+    Function::new("nest", |cx, input, args| {
+        let times = args.first().and_then(|times| times.as_f64()).unwrap_or(1.0) as usize;
+        let mut value = input;
+        for time in 0..times {
+            let name = cx.make_text(&format!("level {time}"))?;
+            let list = cx.make_list([value, name, Value::from(time as f64), Value::from(true)])?;
+            value = cx.make_object([("old", value), ("list", list), ("old", Value::from("new"))])?;
+        }
+        Ok(value)
+    })
+}
+
+#[test]
+fn a_function_makes_texts_lists_and_objects() {
+    let dialect = Dialect::standard().with_function(nest());
+    let made = answer(&dialect, "nest(2) | .list.0", "53.0", Limits::default());
+    assert_eq!(made.as_deref(), Ok(r#"{"old":"new","list":[53.0,"level 0",0,true]}"#));
+    let keys = Function::new("keys", |cx, _, _| cx.make_object([("b", Value::Null), ("1", Value::from(0.5))]));
+    let made = answer(&dialect.with_function(keys), "keys() | entries() | map(.key)", "0", Limits::default());
+    assert_eq!(made.as_deref(), Ok(r#"["1","b"]"#));
+}
+
+#[test]
+fn what_a_function_makes_counts() {
+    let dialect = Dialect::standard().with_function(nest());
+    let limits = Limits { memory: 1 << 20, ..Limits::default() };
+    assert_eq!(answer(&dialect, "nest(100000) | size()", "0", limits), Err("PQ4007"));
+    let limits = Limits { fuel: 1_000, ..Limits::default() };
+    assert_eq!(answer(&dialect, "nest(100000) | size()", "0", limits), Err("PQ4001"));
+    let limits = Limits { string: 3, ..Limits::default() };
+    assert_eq!(answer(&dialect, "nest(1)", "0", limits), Err("PQ4007"));
+}
+
+#[test]
+fn operators_are_added_to_those_before() {
+    let dialect = Dialect::standard().with_operators(&[operator("contains", "has")]).expect("an operator");
+    let after = Operator { place: Place::At("has".into()), ..operator("startsWith", "begins") };
+    let dialect = dialect.with_operators(&[after]).expect("it may refer to the first one");
+    let tree = |text: &str| dialect.tree(text).map_err(|error| error.code());
+    assert_eq!(tree(".a has .b").as_deref(), Ok(r#"["contains",["get","a"],["get","b"]]"#));
+    assert_eq!(tree(".a begins .b").as_deref(), Ok(r#"["startsWith",["get","a"],["get","b"]]"#));
+}
+
+#[test]
+fn a_query_that_has_no_text_prints_in_json_format() {
+    let named = Function::new("not a name", |_, _, _| Ok(Value::Null));
+    let dialect = Dialect::standard().with_function(named);
+    for tree in [r#"["get",{}]"#, r#"["map",["not a name"]]"#] {
+        let query = dialect.compile_json(tree).expect("it compiles");
+        let again = dialect.compile_json(&query.to_string()).expect("what is printed compiles");
+        assert_eq!(again.tree(), tree, "{query}");
+    }
+    assert_eq!(Query::from_json(r#"["map",["get","a"]]"#).expect("it compiles").to_string(), "map(.a)");
+}
+
+#[test]
+fn a_line_may_be_of_any_length() {
+    let options = PrintOptions { max_line_length: usize::MAX, ..PrintOptions::default() };
+    let dialect = Dialect::json_query();
+    let text = dialect.stringify(r#"["pipe",["get","a"],["map",["object",{}]]]"#, &options);
+    assert_eq!(text.map_err(|error| error.code()), Ok::<_, Code>(".a | map({  })".into()));
+}
