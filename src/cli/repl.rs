@@ -1,7 +1,7 @@
 //! `pidq repl`: a prompt with history, completion and queries of several lines.
 
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use clap::Args;
 use pidq::{Dialect, Graph, TopologyConfig, Value};
@@ -76,6 +76,11 @@ fn prompt(editor: &mut Editor<Assistant, FileHistory>, session: &mut Session) ->
             Ok(text) => text,
             Err(ReadlineError::Interrupted) => continue,
             Err(ReadlineError::Eof) => return Ok(()),
+            // A line that is piped in, and is not UTF-8, is gone; the next one is not.
+            Err(ReadlineError::Io(error)) if error.kind() == io::ErrorKind::InvalidData => {
+                failure::warn("the line is not UTF-8\n");
+                continue;
+            }
             Err(error) => return Err(broken(error)),
         };
         drop(editor.add_history_entry(text.trim_end()));

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use pidq::{Dialect, Graph, Limits};
+use pidq::{Dialect, Graph, Limits, Query};
 
 /// Queries that fail before they run: syntax, names, arguments.
 const QUERIES: &[&str] = &[
@@ -115,6 +115,7 @@ fn documents() {
         "{'a': 1}",
         "{\"a\" 1}",
         "[1] 2",
+        "[1]]",
         "01",
         "1.",
         "\"\\x\"",
@@ -206,4 +207,13 @@ fn messages_that_could_be_better() {
         let answer = Dialect::standard().parse(query).and_then(|query| query.to_json(&graph, Limits::default()));
         assert_eq!(answer.map_or_else(|error| error.to_string(), |_| "ok".into()), now, "{query}");
     }
+}
+
+#[test]
+fn a_suggestion_has_the_place_that_it_replaces() {
+    let text = "downstream(\"P-101A\", {dept: 1})";
+    let error = Query::parse(text).expect_err("there is no such option");
+    let [suggestion] = error.suggestions() else { panic!("one suggestion: {:?}", error.suggestions()) };
+    let place = suggestion.span.expect("a place").range(text);
+    assert_eq!((&text[place], &*suggestion.text), ("dept", "depth"));
 }

@@ -179,7 +179,7 @@ impl<'s> Loader<'s> {
                         (cell, frame) = self.close(frame, at);
                     }
                     (_, Around::Document) if at == self.bytes.len() => return Ok(cell),
-                    (_, Around::Document) => return Err(self.expected("the end of the input", at)),
+                    (_, Around::Document) => return Err(self.left_over(at)),
                     (_, Around::Object) => return Err(self.expected("`,` or `}`", at)),
                     (_, Around::Array) => return Err(self.expected("`,` or `]`", at)),
                 }
@@ -401,6 +401,19 @@ impl<'s> Loader<'s> {
         self.cells.reserve_exact(cells);
         self.containers.reserve_exact(containers);
         self.lexemes.reserve_exact(lexemes);
+    }
+
+    /// Something stands behind the document.
+    #[cold]
+    fn left_over(&self, at: usize) -> Error {
+        let error = self.expected("the end of the input", at);
+        match self.bytes.get(at) {
+            Some(b'}' | b']') => error.with_help("no bracket is open that it could close"),
+            Some(b'{' | b'[' | b'"' | b'0'..=b'9' | b'-') => {
+                error.with_help("an input is one document: several of them can be a list, `[…, …]`")
+            }
+            _ => error,
+        }
     }
 
     #[cold]
