@@ -1070,6 +1070,9 @@ fn charge(cx: &mut Cx<'_>, topology: &Topology) -> Result<usize> {
 fn with_topology<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
     let changes = args.first().map_or(Ok(Value::Undefined), |arg| cx.eval(arg, input))?;
     let outer = cx.plant()?;
+    // A copy of all names and rules, whether or not the changes are any good.
+    const COPIED: u64 = 1_000;
+    cx.spend(COPIED)?;
     let mut config = TopologyConfig::clone(&outer.topology.config);
     if let Some(problem) = config.change(changes).first() {
         return Err(Error::new(Code::BadOption, format!("the topology has {problem}")));
