@@ -8,7 +8,7 @@ use crate::limits::Limits;
 /// How many items are sorted without a look, if a comparison reads so many bytes: some milliseconds.
 fn part_of(longest: usize) -> usize {
     const WORK: usize = 1 << 18;
-    const MOST: usize = 1 << 16;
+    const MOST: usize = 1 << 17;
     (WORK / (1 + longest / 64)).clamp(2, MOST)
 }
 
