@@ -300,7 +300,7 @@ impl Error {
         self.0.spent_most.as_deref()
     }
 
-    /// For a limit: which one it was (`depth`, `nodes`, `steps`, `memory`, `result`, `rows`), and what it was.
+    /// For a limit: which one it was (`depth`, `nodes`, `steps`, `memory`, `result`, `rows`, `backtracks`), and what it was.
     pub fn limit(&self) -> Option<(&'static str, u64)> {
         self.0.limit
     }

@@ -505,6 +505,7 @@ mod tests {
             let regex = Regex::new(pattern, "").expect(pattern);
             let error = regex.is_match(&text, 10_000).expect_err(pattern);
             assert_eq!(error.code(), Code::RegexBacktracking, "{pattern}");
+            assert_eq!(error.limit(), Some(("backtracks", 10_000)), "{pattern}");
         }
     }
 

@@ -53,7 +53,7 @@ pub(super) fn search(program: &Program, text: &str, start: usize, backtracks: us
     };
     let mut start = start;
     loop {
-        if run.match_at(start)? {
+        if run.match_at(start).map_err(|error| error.with_limit("backtracks", backtracks as u64))? {
             return Ok(Some(run.spans(start)));
         }
         match text.get(start..).and_then(|rest| rest.chars().next()) {
