@@ -13,7 +13,9 @@ use std::sync::{Mutex, PoisonError};
 use crate::error::Fault;
 use crate::slice::write_to;
 
-/// A place for a value, with a word that says whether there is one.
+/// A place for a value, with a word that says whether there is one. The word comes first in every kind of place: so a
+/// handle of another kind is found out without reading past its end.
+#[repr(C)]
 pub struct Slot<T> {
     state: AtomicU32,
     value: UnsafeCell<MaybeUninit<T>>,

@@ -1,8 +1,9 @@
 //! `pidq_params_t`: values for the `$names` of a query.
 
+use std::collections::BTreeMap;
 use std::ffi::c_char;
 
-use serde_json::{Map, Number, Value as Json};
+use serde_json::Value as Json;
 
 use crate::boundary::{boundary, quiet, quietly};
 use crate::error::{ErrorHandle, Fault};
@@ -10,14 +11,26 @@ use crate::handle::{Slot, delete, give, handle, lend_mut};
 use crate::slice::{text, word};
 
 /// Values for the `$names` of a query. One thread at a time. Delete it; a query that was compiled keeps what it needs.
-pub struct ParamsHandle(Slot<Map<String, Json>>);
+pub struct ParamsHandle(Slot<Values>);
 
-handle!(ParamsHandle, Map<String, Json>, b"parm", "parameters");
+handle!(ParamsHandle, Values, b"parm", "parameters");
+
+/// By name: the text of the value in JSON, as it was given, so that numbers keep their digits and objects their order.
+#[derive(Default)]
+pub struct Values(BTreeMap<String, String>);
+
+impl Values {
+    /// All of them as a JSON object.
+    pub fn json(&self) -> String {
+        let member = |(name, value): (&String, &String)| format!("{}:{value}", Json::from(name.as_str()));
+        format!("{{{}}}", self.0.iter().map(member).collect::<Vec<_>>().join(","))
+    }
+}
 
 /// A new set without values. NULL when there is no memory for it.
 #[unsafe(no_mangle)]
 pub extern "C" fn pidq_params_new() -> *mut ParamsHandle {
-    quiet(std::ptr::null_mut(), || Ok(give(Map::new())))
+    quiet(std::ptr::null_mut(), || Ok(give(Values::default())))
 }
 
 /// Sets a text; `value` is UTF-8, which a NUL byte need not end. A name that was set before gets the new value.
@@ -29,7 +42,7 @@ pub unsafe extern "C" fn pidq_params_set_string(
     len: usize,
 ) -> *mut ErrorHandle {
     // SAFETY: the rules of the header.
-    boundary(|| unsafe { set(params, name, Json::from(text(value, len, "value")?)) })
+    boundary(|| unsafe { set(params, name, Json::from(text(value, len, "value")?).to_string()) })
 }
 
 /// Sets a number.
@@ -40,9 +53,11 @@ pub unsafe extern "C" fn pidq_params_set_number(
     value: f64,
 ) -> *mut ErrorHandle {
     boundary(|| {
-        let number = Number::from_f64(value).ok_or_else(|| Fault::misuse(format!("{value} is no number of JSON")))?;
+        if !value.is_finite() {
+            return Err(Fault::misuse(format!("{value} is no number of JSON")));
+        }
         // SAFETY: the rules of the header.
-        unsafe { set(params, name, Json::Number(number)) }
+        unsafe { set(params, name, Json::from(value).to_string()) }
     })
 }
 
@@ -54,7 +69,7 @@ pub unsafe extern "C" fn pidq_params_set_bool(
     value: bool,
 ) -> *mut ErrorHandle {
     // SAFETY: the rules of the header.
-    boundary(|| unsafe { set(params, name, Json::Bool(value)) })
+    boundary(|| unsafe { set(params, name, value.to_string()) })
 }
 
 /// Sets any value of JSON.
@@ -67,11 +82,11 @@ pub unsafe extern "C" fn pidq_params_set_json(
 ) -> *mut ErrorHandle {
     boundary(|| {
         // SAFETY: the rules of the header.
-        let json = unsafe { text(json, len, "json") }?;
-        let value = serde_json::from_str(json)
-            .map_err(|error| Fault::misuse(format!("the value of a parameter is no JSON: {error}")))?;
+        let (json, called) = unsafe { (text(json, len, "json")?, word(name, "name")?.unwrap_or_default()) };
+        serde_json::from_str::<Json>(json)
+            .map_err(|error| Fault::misuse(format!("the value of the parameter `{called}` is no JSON: {error}")))?;
         // SAFETY: the rules of the header.
-        unsafe { set(params, name, value) }
+        unsafe { set(params, name, json.to_owned()) }
     })
 }
 
@@ -84,10 +99,10 @@ pub unsafe extern "C" fn pidq_params_delete(params: *mut ParamsHandle) {
 
 /// # Safety
 /// The rules of the header.
-unsafe fn set(params: *mut ParamsHandle, name: *const c_char, value: Json) -> Result<(), Fault> {
+unsafe fn set(params: *mut ParamsHandle, name: *const c_char, value: String) -> Result<(), Fault> {
     // SAFETY: the caller promises the same.
     let (params, name) = unsafe { (lend_mut(params)?, word(name, "name")?) };
     let name = name.ok_or_else(|| Fault::null("name"))?;
-    params.insert(name.to_owned(), value);
+    params.0.insert(name.to_owned(), value);
     Ok(())
 }

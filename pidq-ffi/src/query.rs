@@ -13,7 +13,7 @@ use crate::error::{ErrorHandle, Fault};
 use crate::graph::GraphHandle;
 use crate::handle::{Slot, delete, hand_out, handle, lend};
 use crate::limits::{Budget, LimitsOptions};
-use crate::params::ParamsHandle;
+use crate::params::{ParamsHandle, Values};
 use crate::result::{Answer, ResultHandle};
 use crate::slice::{Slice, Text, text};
 
@@ -171,7 +171,7 @@ unsafe fn compile(
         let source = unsafe { text(source, len, "text") }?;
         // SAFETY: as above.
         let params = (!params.is_null()).then(|| unsafe { lend(params) }).transpose()?;
-        let params = params.map_or("{}".into(), |params| serde_json::to_string(params).unwrap_or_default());
+        let params = params.map_or("{}".into(), Values::json);
         let query = parse(&Dialect::standard(), source, &params).map_err(|error| Fault::of(&error, source))?;
         Ok(Compiled { query: Arc::new(query), text: OnceLock::new(), tree: OnceLock::new() })
     };

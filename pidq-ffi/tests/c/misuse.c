@@ -257,6 +257,44 @@ static void builders_may_fail_anywhere(void) {
   pidq_graph_delete(graph);
 }
 
+static void parameters_keep_their_digits_and_their_order(void) {
+  const char *json = "{\"b\": 1.0, \"a\": 12345678901234567890123}";
+  pidq_graph_t *graph = graph_of("[]");
+  pidq_query_t *query = NULL;
+  pidq_params_t *params = pidq_params_new();
+  pidq_result_t *result;
+  EXPECT(pidq_params_set_json(params, "j", json, strlen(json)) == NULL);
+  EXPECT(pidq_params_set_string(params, "s\"", "a\0\"", 3) == NULL);
+  EXPECT(pidq_params_set_number(params, "n", 3) == NULL && pidq_params_set_bool(params, "y", true) == NULL);
+  EXPECT(pidq_query_parse_with("[$j, $n, $y]", 12, params, &query) == NULL);
+  pidq_params_delete(params);
+  result = result_of(query, graph);
+  EXPECT(strcmp(pidq_result_json(result).data, "[{\"b\": 1.0, \"a\": 12345678901234567890123},3.0,true]") == 0);
+  pidq_result_delete(result);
+  pidq_query_delete(query);
+  pidq_graph_delete(graph);
+}
+
+/* Where a compiler does not see it: through `void *`. */
+static void handles_of_another_kind_are_told(void) {
+  pidq_graph_t *graph = graph_of("[1]");
+  pidq_query_t *query = query_of("get()");
+  pidq_params_t *params = pidq_params_new();
+  pidq_cancel_t *cancel = pidq_cancel_new();
+  pidq_result_t *result = NULL;
+  expect_code(pidq_query_run((void *)graph, graph, NULL, &result), "PQ9002");
+  expect_code(pidq_query_run(query, (void *)query, NULL, &result), "PQ9002");
+  expect_code(pidq_query_run((void *)cancel, (void *)params, NULL, &result), "PQ9002");
+  expect_code(pidq_query_run(query, (void *)cancel, NULL, &result), "PQ9002");
+  EXPECT(pidq_result_json((void *)cancel).data == NULL && pidq_error_code((void *)graph) == NULL);
+  pidq_query_delete((void *)cancel);
+  pidq_params_delete((void *)query);
+  pidq_cancel_delete(cancel);
+  pidq_params_delete(params);
+  pidq_query_delete(query);
+  pidq_graph_delete(graph);
+}
+
 static bool refuse(void *user, const char *data, size_t len) {
   (void)data, (void)len;
   ++*(int *)user;
@@ -438,6 +476,8 @@ int main(int argc, char **argv) {
   structures_may_be_older_or_newer_than_the_library();
   what_is_too_long_is_told();
   a_writer_may_stop();
+  parameters_keep_their_digits_and_their_order();
+  handles_of_another_kind_are_told();
   builders_may_fail_anywhere();
   where_a_function_fails_its_place_is_null();
   drawings_are_drawn_compared_joined_and_written(argv[2]);
