@@ -10,12 +10,16 @@ from typing import Any, Callable, NoReturn, Optional
 from urllib.parse import quote
 
 from ._error import Error
+from ._json import dumps
 
 #: A token is renewed so many seconds before it ends.
 _EARLY = 30.0
 
 #: Seconds that an answer may take, where nothing else was asked for: more than the service gives a query.
 _PATIENCE = 60.0
+
+#: Passwords and secrets go to the service that was named, also where other requests follow redirects.
+_TO_NOBODY_ELSE: dict[str, Any] = {"follow_redirects": False}
 
 Login = Mapping[str, str]
 
@@ -30,7 +34,7 @@ class HttpError(Error):
 
     def __init__(self, status: int, problem: dict[str, Any]) -> None:
         # The token endpoint speaks OAuth: `error` and `error_description`.
-        code = problem.get("code") or problem.get("error") or f"http-{status}"
+        code = str(problem.get("code") or problem.get("error") or f"http-{status}")
         message = (
             problem.get("detail") or problem.get("error_description") or problem.get("title") or f"status {status}"
         )
@@ -39,7 +43,7 @@ class HttpError(Error):
             "code": code,
             "stage": "http",
             "message": message,
-            "span": problem.get("span"),
+            "span": span if isinstance(span := problem.get("span"), dict) and {"start", "end"} <= set(span) else None,
         }
         super().__init__(facts, f"{status} {code}: {message}")
         self.status = status
@@ -166,21 +170,54 @@ def _refuse(response: Any) -> NoReturn:
         problem = response.json()
     except ValueError:
         problem = {}
+    if response.is_redirect:
+        problem = _moved(response)
     raise HttpError(response.status_code, problem if isinstance(problem, dict) else {})
 
 
+def _moved(response: Any) -> dict[str, Any]:
+    """What a redirect is that nobody follows: the service is elsewhere, and has done nothing."""
+    place = response.headers.get("Location")
+    return {
+        "code": "redirected",
+        "detail": f"there is no service here, but perhaps at {place}",
+        "help": "give the address of the service itself, or `follow_redirects=True`",
+    }
+
+
 def _checked(response: Any) -> Any:
-    if response.status_code >= 400:
+    if not response.is_success:
         _refuse(response)
     return response
 
 
+def _object(response: Any, *names: str) -> dict[str, Any]:
+    """The JSON object of an answer, with these members. Another program may answer at a wrong address."""
+    try:
+        told = _checked(response).json()
+    except ValueError:
+        told = None
+    if not isinstance(told, dict) or any(name not in told for name in names):
+        _wonder(response)
+    return told
+
+
+def _wonder(response: Any) -> NoReturn:
+    message = "the answer is not that of a pidq service: is the address right?"
+    raise HttpError(response.status_code, {"code": "unexpected-answer", "detail": message})
+
+
+def _deleted(response: Any) -> None:
+    if _checked(response).status_code != 204:
+        _wonder(response)
+
+
 def _stored(response: Any) -> Stored:
-    return Stored(_checked(response).json(), response.headers.get("ETag"))
+    return Stored(_object(response), response.headers.get("ETag"))
 
 
 def _answer(response: Any) -> Answer:
-    return Answer(_checked(response).json(), response.headers.get("X-Result-Kind", "array"))
+    return Answer(_object(response, "result"), response.headers.get("X-Result-Kind", "array"))
 
 
 class Client(_Session):
@@ -223,7 +260,10 @@ class Client(_Session):
         return Graph.from_json(_checked(self._send("GET", self._url(job_id))).content)
 
     def put(self, job_id: str, graph: Any, *, if_match: Optional[str] = None) -> Stored:
-        """Stores the graph of a job: JSON as bytes, or Python data. ``if_match`` is the ETag it must still have."""
+        """Stores the graph of a job: JSON as bytes or text, Python data, or a ``pidq.Graph``.
+
+        ``if_match`` is the ETag it must still have.
+        """
         return _stored(self._send(**self._put(job_id, graph, if_match)))
 
     def export(self, job_id: str, format: str, query: Optional[str] = None, /, **params: Any) -> bytes:
@@ -235,7 +275,7 @@ class Client(_Session):
         """The graphs that there are, by job: ``job_id``, ``change_version``, ``nodes``, ``etag`` and more."""
         cursor = None
         while True:
-            page = _checked(self._send(**self._page(prefix, cursor))).json()
+            page = _object(self._send(**self._page(prefix, cursor)), "graphs", "next")
             yield from page["graphs"]
             cursor = page["next"]
             if cursor is None:
@@ -243,7 +283,7 @@ class Client(_Session):
 
     def versions(self, job_id: str) -> list[dict[str, Any]]:
         """The versions of a graph that are kept, newest first."""
-        told = _checked(self._send("GET", self._url(job_id) + "/versions")).json()
+        told = _object(self._send("GET", self._url(job_id) + "/versions"), "versions")
         found: list[dict[str, Any]] = told["versions"]
         return found
 
@@ -256,7 +296,7 @@ class Client(_Session):
         """
         response = self._send(**self._fleet(query, ids, prefix, params), stream=True)
         try:
-            if response.status_code >= 400:
+            if not response.is_success:
                 response.read()
                 _refuse(response)
             for line in response.iter_lines():
@@ -267,7 +307,7 @@ class Client(_Session):
 
     def delete(self, job_id: str) -> None:
         """Deletes the graph of a job."""
-        _checked(self._send("DELETE", self._url(job_id)))
+        _deleted(self._send("DELETE", self._url(job_id)))
 
     def close(self) -> None:
         """Closes the connections."""
@@ -303,9 +343,9 @@ class Client(_Session):
     def _renew(self) -> None:
         forms = self._renewals()
         for form in forms:
-            response = self._http.post(f"{self.base_url}/o/token/", data=form)
+            response = self._http.post(f"{self.base_url}/o/token/", data=form, **_TO_NOBODY_ELSE)
             if response.status_code == 200:
-                return self._accept(response.json())
+                return self._accept(_object(response, "access_token"))
         _refuse(response)
 
 
@@ -345,7 +385,10 @@ class AsyncClient(_Session):
         return Graph.from_json(_checked(await self._send("GET", self._url(job_id))).content)
 
     async def put(self, job_id: str, graph: Any, *, if_match: Optional[str] = None) -> Stored:
-        """Stores the graph of a job: JSON as bytes, or Python data. ``if_match`` is the ETag it must still have."""
+        """Stores the graph of a job: JSON as bytes or text, Python data, or a ``pidq.Graph``.
+
+        ``if_match`` is the ETag it must still have.
+        """
         return _stored(await self._send(**self._put(job_id, graph, if_match)))
 
     async def export(self, job_id: str, format: str, query: Optional[str] = None, /, **params: Any) -> bytes:
@@ -357,7 +400,7 @@ class AsyncClient(_Session):
         """The graphs that there are, by job: ``job_id``, ``change_version``, ``nodes``, ``etag`` and more."""
         cursor = None
         while True:
-            page = _checked(await self._send(**self._page(prefix, cursor))).json()
+            page = _object(await self._send(**self._page(prefix, cursor)), "graphs", "next")
             for entry in page["graphs"]:
                 yield entry
             cursor = page["next"]
@@ -366,7 +409,7 @@ class AsyncClient(_Session):
 
     async def versions(self, job_id: str) -> list[dict[str, Any]]:
         """The versions of a graph that are kept, newest first."""
-        told = _checked(await self._send("GET", self._url(job_id) + "/versions")).json()
+        told = _object(await self._send("GET", self._url(job_id) + "/versions"), "versions")
         found: list[dict[str, Any]] = told["versions"]
         return found
 
@@ -379,7 +422,7 @@ class AsyncClient(_Session):
         """
         response = await self._send(**self._fleet(query, ids, prefix, params), stream=True)
         try:
-            if response.status_code >= 400:
+            if not response.is_success:
                 await response.aread()
                 _refuse(response)
             async for line in response.aiter_lines():
@@ -390,7 +433,7 @@ class AsyncClient(_Session):
 
     async def delete(self, job_id: str) -> None:
         """Deletes the graph of a job."""
-        _checked(await self._send("DELETE", self._url(job_id)))
+        _deleted(await self._send("DELETE", self._url(job_id)))
 
     async def close(self) -> None:
         """Closes the connections."""
@@ -430,11 +473,17 @@ class AsyncClient(_Session):
 
     async def _renew(self) -> None:
         for form in self._renewals():
-            response = await self._http.post(f"{self.base_url}/o/token/", data=form)
+            response = await self._http.post(f"{self.base_url}/o/token/", data=form, **_TO_NOBODY_ELSE)
             if response.status_code == 200:
-                return self._accept(response.json())
+                return self._accept(_object(response, "access_token"))
         _refuse(response)
 
 
 def _body(graph: Any) -> bytes:
-    return bytes(graph) if isinstance(graph, (bytes, bytearray, memoryview)) else json.dumps(graph).encode()
+    from ._graph import Graph
+
+    if isinstance(graph, Graph):
+        return graph.json_bytes()
+    if isinstance(graph, str):
+        return graph.encode()
+    return bytes(graph) if isinstance(graph, (bytes, bytearray, memoryview)) else dumps(graph).encode()

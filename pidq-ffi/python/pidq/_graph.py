@@ -5,11 +5,14 @@ from __future__ import annotations
 import ctypes
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack
 from ctypes import c_void_p
 from typing import Any, Optional, Union
 
 from ._ffi import CDiffOptions, CDrawOptions, Shared, deleter, lib, make, slices, take_buffer, take_files
+from ._handle import Handle, refuse_to_make
+from ._json import dumps, word
 from ._limits import Cancel, Limits, within
 from ._query import Drawing, Explanation, Query, Result, compiled, save, table_html
 from ._watch import make_interruptibly
@@ -24,7 +27,7 @@ _DRAWN = 300
 _LISTED = 20
 
 
-class Graph:
+class Graph(Handle):
     """A document, read once and then only asked. It does not change; any number of threads may use it.
 
     >>> import pidq
@@ -33,11 +36,29 @@ class Graph:
     ['P-101']
     """
 
-    __slots__ = ("__weakref__", "_handle", "_shared")
+    __slots__ = ("__weakref__", "_handle", "_shared", "_topology")
 
-    def __init__(self, handle: int) -> None:
-        self._handle: Optional[int] = handle
-        self._shared: Optional[Shared] = None
+    _handle: Optional[int]
+    _shared: Optional[Shared]
+    _topology: Optional[bytes]
+
+    def __init__(self, *_: object, **__: object) -> None:
+        self._handle = None
+        refuse_to_make("Graph", "Graph.from_json and Graph.from_file read one")
+
+    @classmethod
+    def _of(cls, handle: int, topology: Optional[bytes] = None) -> Graph:
+        graph = cls.__new__(cls)
+        graph._handle = handle
+        graph._shared = None
+        graph._topology = topology
+        return graph
+
+    @classmethod
+    def _read(cls, text: bytes, topology: Optional[bytes] = None) -> Graph:
+        if topology is None:
+            return cls._of(make(lib.pidq_graph_parse, text, len(text)))
+        return cls._of(make(lib.pidq_graph_parse_with, text, len(text), topology, len(topology)), topology)
 
     @classmethod
     def from_json(cls, source: Source, *, topology: Optional[Mapping[str, Any]] = None) -> Graph:
@@ -45,16 +66,15 @@ class Graph:
 
         ``topology`` names the fields of nodes and edges and the words for their classes, where they are not the usual.
         """
-        text = _json_of(source)
-        if topology is None:
-            return cls(make(lib.pidq_graph_parse, text, len(text)))
-        words = json.dumps(topology).encode()
-        return cls(make(lib.pidq_graph_parse_with, text, len(text), words, len(words)))
+        return cls._read(_json_of(source), None if topology is None else dumps(dict(topology)).encode())
 
     @classmethod
     def from_file(cls, path: Union[str, os.PathLike[str]]) -> Graph:
         """Reads a file: JSON, or a drawing of another program (Proteus XML, GraphML)."""
-        return cls(make(lib.pidq_graph_open, os.fsencode(path)))
+        name = os.fsencode(path)
+        if b"\0" in name:
+            raise ValueError(f"a NUL character in the path {path!r}")
+        return cls._of(make(lib.pidq_graph_open, name))
 
     @classmethod
     def from_format(cls, format: str, *sources: Union[bytes, str, os.PathLike[str]]) -> Graph:
@@ -63,7 +83,7 @@ class Graph:
         What did not come through as it was stands in ``.pid_graph.metadata.diagnostics``.
         """
         parts = [source if isinstance(source, bytes) else _file(source) for source in sources]
-        return cls(make(lib.pidq_graph_import, format.encode(), slices(parts), len(parts)))
+        return cls._of(make(lib.pidq_graph_import, word(format), slices(parts), len(parts)))
 
     @classmethod
     def from_proteus(cls, source: Union[bytes, str, os.PathLike[str]]) -> Graph:
@@ -80,11 +100,17 @@ class Graph:
         2
         """
         nodes = [{**fields, "id": name} for name, fields in graph.nodes(data=True)]
-        edges = [{**fields, "source": start, "target": end} for start, end, fields in graph.edges(data=True)]
+        edges = [{**fields, "source": start, "target": end} for start, end, fields in _edges(graph)]
         return cls.from_json({"pid_graph": {"nodes": nodes, "edges": edges, "metadata": _plain(graph.graph)}})
 
     def query(
-        self, text: Union[str, Query], /, *, limits: Optional[Limits] = None, shared: bool = False, **params: Any
+        self,
+        text: Union[str, list[Any], Query],
+        /,
+        *,
+        limits: Optional[Limits] = None,
+        shared: bool = False,
+        **params: Any,
     ) -> Any:
         """Asks the graph, and gives plain Python data. ``$name`` is the argument ``name``.
 
@@ -93,11 +119,13 @@ class Graph:
         """
         return _compiled(text, params)(self, limits=limits, shared=shared)
 
-    def run(self, text: Union[str, Query], /, *, limits: Optional[Limits] = None, **params: Any) -> Result:
+    def run(self, text: Union[str, list[Any], Query], /, *, limits: Optional[Limits] = None, **params: Any) -> Result:
         """Asks the graph, and gives a result that can be read as JSON, as rows or as columns."""
         return _compiled(text, params).run(self, limits=limits)
 
-    def explain(self, text: Union[str, Query], /, *, limits: Optional[Limits] = None, **params: Any) -> Explanation:
+    def explain(
+        self, text: Union[str, list[Any], Query], /, *, limits: Optional[Limits] = None, **params: Any
+    ) -> Explanation:
         """Runs a query and tells what its calls did."""
         return _compiled(text, params).explain(self, limits=limits)
 
@@ -106,10 +134,14 @@ class Graph:
         import networkx
 
         data = json.loads(self.export("node-link")["graph.json"])
-        result: Any = networkx.MultiDiGraph(**data.get("graph", {}))
+        result: Any = networkx.MultiDiGraph()
+        # None of these as arguments by name: the names are those of the document.
+        result.graph.update(data.get("graph", {}))
         result.add_nodes_from((node.pop("id"), node) for node in data["nodes"])
         for edge in data.get("edges", data.get("links", [])):
-            result.add_edge(edge.pop("source"), edge.pop("target"), edge.pop("key", None), **edge)
+            start, end, key = edge.pop("source"), edge.pop("target"), edge.pop("key", None)
+            key = result.add_edge(start, end, key if isinstance(key, (str, int, float)) else None)
+            result.edges[start, end, key].update(edge)
         return result
 
     def to_dataframe(self, what: str = "nodes", *, library: str = "pandas") -> Any:
@@ -139,10 +171,14 @@ class Graph:
             ctypes.sizeof(CDrawOptions),
             marked._handle if marked else None,
             only._handle if only else None,
-            title.encode() if title is not None else None,
+            word(title) if title is not None else None,
             int(dark),
         )
-        return Drawing(take_buffer(make(lib.pidq_graph_draw, self._handle, ctypes.byref(options))))
+        with ExitStack() as reading:
+            for result in (marked, only):
+                if result is not None:
+                    reading.enter_context(result._reading)
+            return Drawing(take_buffer(make(lib.pidq_graph_draw, self._handle, ctypes.byref(options))))
 
     def diff(
         self,
@@ -154,19 +190,23 @@ class Graph:
         limits: Optional[Limits] = None,
     ) -> dict[str, Any]:
         """What changed from this revision to a newer one."""
-        words = (identity.encode() if identity else None, ",".join(ignore).encode())
+        words = (word(identity) if identity else None, word(",".join(ignore)))
         with within(limits, stop := Cancel()) as given:
             options = CDiffOptions(ctypes.sizeof(CDiffOptions), *words, tolerance, ctypes.pointer(given))
-            arguments = (self._handle, newer._handle, ctypes.byref(options))
+            arguments = (self._handle, _handle_of(newer), ctypes.byref(options))
             text = take_buffer(make_interruptibly(lib.pidq_graph_diff, "buffer", stop, *arguments))
         changes: dict[str, Any] = json.loads(text)
         return changes
 
     def export(self, format: str, path: Union[str, os.PathLike[str], None] = None) -> dict[str, bytes]:
         """The graph in a format, such as ``graphml`` or ``xlsx``: files by name. With a path they are also written."""
-        files = take_files(make(lib.pidq_graph_export, self._handle, format.encode()))
+        files = take_files(make(lib.pidq_graph_export, self._handle, word(format)))
         save(files, path)
         return files
+
+    def json_bytes(self) -> bytes:
+        """The document as JSON in UTF-8, as it was read."""
+        return compiled("get()").run(self, limits=_ALL).json_bytes()
 
     def _shared_objects(self) -> Shared:
         if self._shared is None:
@@ -204,11 +244,17 @@ class Graph:
             bundle["image/svg+xml"] = self.draw()
         return bundle
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Graph._read, (self.json_bytes(), self._topology)
+
     def __del__(self) -> None:
-        _delete_graph(self._handle)
+        _delete_graph(getattr(self, "_handle", None))
 
 
 _LISTS = {"nodes": "nodes()", "edges": "edges()"}
+
+#: The whole document, however long.
+_ALL = Limits(output=1 << 40)
 
 
 def join(*sheets: Graph, limits: Optional[Limits] = None) -> Graph:
@@ -216,13 +262,13 @@ def join(*sheets: Graph, limits: Optional[Limits] = None) -> Graph:
 
     What could not be matched stands in ``.pid_graph.metadata.joined``.
     """
-    handles = (c_void_p * len(sheets))(*(sheet._handle for sheet in sheets))
+    handles = (c_void_p * len(sheets))(*map(_handle_of, sheets))
     with within(limits, stop := Cancel()) as given:
         arguments = (handles, len(sheets), ctypes.byref(given))
-        return Graph(make_interruptibly(lib.pidq_graph_join_with, "graph", stop, *arguments))
+        return Graph._of(make_interruptibly(lib.pidq_graph_join_with, "graph", stop, *arguments))
 
 
-def query(data: Any, text: Union[str, Query], /, *, limits: Optional[Limits] = None, **params: Any) -> Any:
+def query(data: Any, text: Union[str, list[Any], Query], /, *, limits: Optional[Limits] = None, **params: Any) -> Any:
     """Asks any Python data once.
 
     >>> import pidq
@@ -234,12 +280,20 @@ def query(data: Any, text: Union[str, Query], /, *, limits: Optional[Limits] = N
 
 def as_graph(data: Any) -> Graph:
     """A graph as it is; any other Python data read as JSON."""
-    return data if isinstance(data, Graph) else Graph.from_json(json.dumps(data).encode())
+    return data if isinstance(data, Graph) else Graph.from_json(dumps(data).encode())
 
 
-def _compiled(text: Union[str, Query], params: dict[str, Any]) -> Query:
+def _handle_of(graph: Graph) -> Optional[int]:
+    if not isinstance(graph, Graph):
+        raise TypeError(f"a pidq.Graph is needed here, and no {type(graph).__name__}")
+    return graph._handle
+
+
+def _compiled(text: Union[str, list[Any], Query], params: dict[str, Any]) -> Query:
     if isinstance(text, str):
-        return compiled(text, json.dumps(params)) if params else compiled(text)
+        return compiled(text, dumps(params)) if params else compiled(text)
+    if not isinstance(text, Query):
+        return Query(text, **params)
     if params:
         raise TypeError("a compiled query has its parameters already")
     return text
@@ -247,17 +301,28 @@ def _compiled(text: Union[str, Query], params: dict[str, Any]) -> Query:
 
 def _json_of(source: Source) -> bytes:
     if isinstance(source, str):
-        return source.encode() if source.lstrip().startswith(("{", "[")) else _file(source)
+        text = source.lstrip("\ufeff")
+        return text.encode() if text.lstrip().startswith(("{", "[")) else _file(source)
     if isinstance(source, (bytes, bytearray, memoryview)):
         return bytes(source)
     if isinstance(source, (list, dict)):
-        return json.dumps(source).encode()
+        return dumps(source).encode()
     return _file(source)
 
 
 def _file(path: Union[str, os.PathLike[str]]) -> bytes:
-    with open(path, "rb") as file:
+    # Not a number: `open` takes it for a file that somebody else has open.
+    with open(os.fspath(path), "rb") as file:
         return file.read()
+
+
+def _edges(graph: Any) -> Iterator[tuple[Any, Any, dict[str, Any]]]:
+    """The edges of a graph of NetworkX; those of several between two nodes have a key, which may be a name."""
+    if not graph.is_multigraph():
+        yield from graph.edges(data=True)
+        return
+    for start, end, key, fields in graph.edges(keys=True, data=True):
+        yield start, end, {"key": key, **fields} if isinstance(key, str) else fields
 
 
 def _plain(fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -265,7 +330,7 @@ def _plain(fields: Mapping[str, Any]) -> dict[str, Any]:
     plain = {}
     for name, value in fields.items():
         try:
-            json.dumps(value)
+            dumps(value)
         except (TypeError, ValueError):
             continue
         plain[str(name)] = value

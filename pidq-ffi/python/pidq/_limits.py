@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import ctypes
 import dataclasses
+import operator
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Optional
 
 from ._ffi import CLimits, deleter, lib
+from ._handle import Handle
 
 _delete = deleter("cancel")
 
 
-class Cancel:
+class Cancel(Handle):
     """Stops queries from another thread: give it in ``Limits(cancel=...)``, and fire it.
 
     >>> import pidq
@@ -96,7 +98,7 @@ class Limits:
 
     def __post_init__(self) -> None:
         for field in _NUMBERS:
-            number = getattr(self, field)
+            number = operator.index(getattr(self, field))
             if not 0 <= number < 1 << 64:
                 raise ValueError(f"{field} is a number from 0 (the default) to 2**64 - 1, not {number}")
         if self.timeout is not None and not self.timeout >= 0:
@@ -117,7 +119,9 @@ def within(limits: Optional[Limits], stop: Optional[Cancel] = None) -> Iterator[
         if asked.cancel is not None and looked_at is not None and looked_at is not asked.cancel:
             undo.enter_context(asked.cancel._followed_by(looked_at))
         if asked.timeout is not None and looked_at is not None:
-            clock = threading.Timer(asked.timeout, looked_at.time_out)
+            # What is longer than a clock can wait is as good as for ever.
+            seconds = min(asked.timeout, threading.TIMEOUT_MAX)
+            clock = threading.Timer(seconds, looked_at.time_out)
             clock.daemon = True
             clock.start()
             undo.callback(clock.cancel)

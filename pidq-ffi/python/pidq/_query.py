@@ -7,14 +7,18 @@ import html
 import json
 import os
 import sys
+import threading
 import warnings
 from collections.abc import Iterator, Mapping
 from ctypes import byref, c_void_p
 from functools import lru_cache
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Optional, Union
 
 from ._error import QueryWarning
 from ._ffi import Slice, check, deleter, lib, made, make, stream_capsule, take_buffer, take_files, value_of
+from ._handle import Handle, refuse_to_make
+from ._json import dumps, word
 from ._limits import Cancel, Limits, within
 from ._watch import SHORT_AT, cut, make_interruptibly, ran_out
 
@@ -38,7 +42,7 @@ _SHORT = 1 << 16
 _NOTHING = 2
 
 
-class Query:
+class Query(Handle):
     """A compiled query. It does not change; any number of threads may run it.
 
     >>> import pidq
@@ -47,20 +51,23 @@ class Query:
     ['P-101']
     """
 
-    __slots__ = ("_handle", "_is_long")
+    __slots__ = ("_handle", "_is_long", "_params")
 
     def __init__(self, text: Union[str, list[Any]], /, **params: Any) -> None:
         self._handle: Optional[int] = None
         self._is_long = False
+        if not isinstance(text, (str, list)):
+            raise TypeError(f"a query is a text, or a list in JSON format, and no {type(text).__name__}")
+        self._params = dumps(params)
         values = lib.pidq_params_new()
         try:
             for name, value in params.items():
-                given = json.dumps(value).encode()
-                check(lib.pidq_params_set_json(values, name.encode(), given, len(given)))
+                given = dumps(value).encode()
+                check(lib.pidq_params_set_json(values, word(name), given, len(given)))
             if isinstance(text, str):
                 source, parse = text.encode("utf-8", "surrogatepass"), lib.pidq_query_parse_with
             else:
-                source, parse = json.dumps(text).encode(), lib.pidq_query_from_json
+                source, parse = dumps(text).encode(), lib.pidq_query_from_json
             self._handle = make(parse, source, len(source), values)
         finally:
             _delete_params(values)
@@ -82,7 +89,7 @@ class Query:
         """Asks a graph, and gives a result that can be read in several ways."""
         from ._graph import as_graph
 
-        return Result(self._ask(as_graph(graph), limits))
+        return Result._of(self._ask(as_graph(graph), limits))
 
     def _ask(self, graph: Graph, limits: Optional[Limits]) -> int:
         """The handle of a result. Runs short queries at once, and those that turn out to be long once more."""
@@ -147,16 +154,21 @@ class Query:
         return f"Query({str(self)!r})"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Query) and str(self) == str(other)
+        return isinstance(other, Query) and (str(self), self._params) == (str(other), other._params)
 
     def __hash__(self) -> int:
-        return hash(str(self))
+        return hash((str(self), self._params))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Query, (self.to_list(),)
+        return _anew, (self.to_list(), self._params)
 
     def __del__(self) -> None:
-        _delete_query(self._handle)
+        _delete_query(getattr(self, "_handle", None))
+
+
+def _anew(tree: list[Any], params: str) -> Query:
+    """A query that was pickled."""
+    return Query(tree, **json.loads(params))
 
 
 class _Held:
@@ -195,8 +207,8 @@ def compiled(text: str, params: str = "{}") -> Query:
     return Query(text, **json.loads(params))
 
 
-class Result:
-    """What a query gave: Python data, JSON, rows, columns, files.
+class Result(Handle):
+    """What a query gave: Python data, JSON, rows, columns, files. Threads that read it wait for each other.
 
     >>> import pidq
     >>> result = pidq.Query("sort(.kw)").run([{"tag": "P-101", "kw": 15}, {"tag": "P-102", "kw": 7.5}])
@@ -206,14 +218,27 @@ class Result:
     ['P-102', 'P-101']
     """
 
-    __slots__ = ("_handle",)
+    __slots__ = ("_handle", "_reading")
 
-    def __init__(self, handle: int) -> None:
-        self._handle: Optional[int] = handle
+    _handle: Optional[int]
+    _reading: Any
+
+    def __init__(self, *_: object, **__: object) -> None:
+        self._handle = None
+        refuse_to_make("Result", "Query.run and Graph.run give one")
+
+    @classmethod
+    def _of(cls, handle: int) -> Result:
+        result = cls.__new__(cls)
+        result._handle = handle
+        # The library has a result read by one thread at a time. One and the same may come back in: a finalizer.
+        result._reading = threading.RLock()
+        return result
 
     def value(self) -> Any:
         """The result as plain Python data."""
-        return value_of(self._held())
+        with self._reading:
+            return value_of(self._held())
 
     def json(self) -> str:
         """The result as JSON text; what passed through the query keeps its digits."""
@@ -221,22 +246,24 @@ class Result:
 
     def json_bytes(self) -> bytes:
         """The result as JSON in UTF-8."""
-        text = lib.pidq_result_json(self._held())
-        if not text.data:
-            check(lib.pidq_result_write(self._held(), _ignore, None))
-        return bytes(text.bytes())
+        return bytes(self._json().bytes())
 
     def json_view(self) -> memoryview:
         """The result as JSON in UTF-8, without a copy where it is long. The view holds on to the result."""
-        text = lib.pidq_result_json(self._held())
-        if not text.data:
-            check(lib.pidq_result_write(self._held(), _ignore, None))
+        text = self._json()
         if text.len <= _SHORT:
             return memoryview(text.bytes())
         kind: Any = type("_Json", (ctypes.c_char * text.len,), {})
         lent = kind.from_address(text.data)
         lent._result = self
         return memoryview(lent).cast("B").toreadonly()
+
+    def _json(self) -> Slice:
+        with self._reading:
+            text: Slice = lib.pidq_result_json(self._held())
+            if not text.data:
+                check(lib.pidq_result_write(self._held(), _ignore, None))
+            return text
 
     @property
     def fuel(self) -> int:
@@ -246,7 +273,9 @@ class Result:
     @property
     def warnings(self) -> list[dict[str, Any]]:
         """What looks like a mistake in the query."""
-        found: list[dict[str, Any]] = json.loads(_warnings(self._held()).bytes())
+        with self._reading:
+            text = _warnings(self._held())
+        found: list[dict[str, Any]] = json.loads(text.bytes())
         return found
 
     def to_arrow(self) -> Any:
@@ -276,19 +305,22 @@ class Result:
 
     def export(self, format: str, path: Union[str, os.PathLike[str], None] = None) -> dict[str, bytes]:
         """The result in a format, such as ``csv`` or ``xlsx``: files by name. With a path they are also written."""
-        files = take_files(make(lib.pidq_result_export, self._held(), format.encode()))
+        with self._reading:
+            files = take_files(make(lib.pidq_result_export, self._held(), word(format)))
         save(files, path)
         return files
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> Any:
-        return stream_capsule(self._held())
+        with self._reading:
+            return stream_capsule(self._held())
 
     def __iter__(self) -> Iterator[Any]:
         """The rows one after the other: only one is made at a time."""
         rows, row = make(lib.pidq_rows_new, self._held()), Slice()
         try:
             while True:
-                check(lib.pidq_rows_next(rows, byref(row)))
+                with self._reading:
+                    check(lib.pidq_rows_next(rows, byref(row)))
                 if not row.data:
                     return
                 yield json.loads(row.bytes())
@@ -302,14 +334,14 @@ class Result:
         return f"Result({len(self)} rows, {self.fuel} fuel)"
 
     def _repr_html_(self) -> str:
-        return table_html(self._rows(), len(self))
+        return table_html(list(islice(self, _SHOWN)), len(self))
 
     def _held(self) -> int:
         assert self._handle is not None
         return self._handle
 
     def __del__(self) -> None:
-        _delete_result(self._handle)
+        _delete_result(getattr(self, "_handle", None))
 
 
 _Write = ctypes.CFUNCTYPE(ctypes.c_bool, c_void_p, c_void_p, ctypes.c_size_t)

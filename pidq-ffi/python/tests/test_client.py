@@ -11,23 +11,30 @@ class Stranger(BaseHTTPRequestHandler):
     """Something that stands where the service should be, such as a proxy."""
 
     def do_POST(self):
-        self.rfile.read(int(self.headers["Content-Length"]))
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         status, text = self.server.answers[min(self.server.asked, len(self.server.answers) - 1)]
         self.server.asked += 1
+        self.server.bodies.append(body)
         self.send_response(status)
+        if status == 307:
+            self.send_header("Location", text.decode())
+            text = b""
         self.send_header("Content-Length", str(len(text)))
         self.end_headers()
         self.wfile.write(text)
+
+    do_GET = do_PUT = do_DELETE = do_POST
 
     def log_message(self, *_):
         pass
 
 
 @contextmanager
-def stranger(*answers):
+def stranger(*answers, bodies=None):
     """Gives one answer after the other; the last one again and again."""
+    bodies = [] if bodies is None else bodies
     server = ThreadingHTTPServer(("127.0.0.1", 0), Stranger)
-    server.answers, server.asked = answers, 0
+    server.answers, server.asked, server.bodies = answers, 0, bodies
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     try:
@@ -64,3 +71,57 @@ def test_who_gives_tokens_may_say_little():
     login = {"client_id": "robot", "client_secret": "hush"}
     assert refused([(400, b'{"error": "invalid_client"}')], **login).code == "invalid_client"
     assert refused([(503, b"later")], **login).status == 503
+
+
+#: All that a client does at a service, with what stands elsewhere for each.
+CALLS = {
+    "query": lambda client: client.query("job", "1"),
+    "graph": lambda client: client.graph("job"),
+    "put": lambda client: client.put("job", {}),
+    "export": lambda client: client.export("job", "csv"),
+    "delete": lambda client: client.delete("job"),
+    "jobs": lambda client: list(client.jobs()),
+    "versions": lambda client: client.versions("job"),
+    "query_all": lambda client: list(client.query_all("1")),
+}
+
+
+def code_of(call, url, **options):
+    with pidq.Client(url, **options) as client:
+        try:
+            call(client)
+        except pidq.HttpError as error:
+            return error.code
+    return None
+
+
+def test_a_redirect_is_no_answer():
+    with stranger((307, b"https://elsewhere.example/graph")) as url:
+        for name, call in CALLS.items():
+            assert code_of(call, url, token="t") == "redirected", name
+
+
+def test_what_another_program_answers_is_no_answer():
+    for text in (b"<h1>Welcome</h1>", b"[1]", b"{}", b"null"):
+        with stranger((200, text)) as url:
+            for name in ("query", "jobs", "versions", "delete"):
+                assert code_of(CALLS[name], url, token="t") == "unexpected-answer", (name, text)
+            login = {"client_id": "robot", "client_secret": "hush"}
+            assert code_of(CALLS["query"], url, **login) == "unexpected-answer"
+    assert refused([(400, b'{"code": 5, "span": "x", "detail": null}')], token="t").span is None
+
+
+def test_secrets_do_not_follow_redirects():
+    secrets = []
+    with stranger((200, b"{}"), bodies=secrets) as elsewhere, stranger((307, elsewhere.encode())) as url:
+        login = {"username": "ada", "password": "hush", "client_id": "robot", "client_secret": "hush"}
+        assert code_of(CALLS["query"], url, follow_redirects=True, **login) == "redirected"
+    assert secrets == []
+
+
+def test_documents_are_put_in_every_form():
+    for document in ({"a": 1}, b'{"a": 1}', '{"a": 1}', pidq.Graph.from_json(b'{"a": 1}')):
+        bodies = []
+        with stranger((200, b"{}"), bodies=bodies) as url, pidq.Client(url, token="t") as client:
+            client.put("job", document)
+        assert bodies == [b'{"a": 1}']

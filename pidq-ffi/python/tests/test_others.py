@@ -5,6 +5,7 @@ import math
 from pathlib import Path
 
 import networkx
+import numpy
 import pandas
 import polars
 import pyarrow
@@ -102,6 +103,30 @@ def test_graphs_of_networkx_go_out_and_come_back():
     back = pidq.Graph.from_networkx(other)
     assert back.query(".pid_graph.nodes | map(.tag) | sort()") == graph.query(".pid_graph.nodes | map(.tag) | sort()")
     assert pidq.Graph.from_networkx(networkx.path_graph(4)).query("edges() | size()") == 3
+
+
+def test_any_names_go_out_to_networkx():
+    edge = {"source": "a", "target": "b", "u_for_edge": 1, "v_for_edge": 2, "self": 3}
+    metadata = {"self": 1, "incoming_graph_data": "x"}
+    document = {"pid_graph": {"nodes": [{"id": "a"}, {"id": "b", "self": 1}], "edges": [edge], "metadata": metadata}}
+    other = pidq.Graph.from_json(document).to_networkx()
+    assert list(other.edges(data=True)) == [("a", "b", {"u_for_edge": 1, "v_for_edge": 2, "self": 3})]
+
+
+def test_named_edges_of_networkx_keep_their_names():
+    graph = networkx.MultiDiGraph()
+    graph.add_edge("a", "b", key="P-1")
+    graph.add_edge("a", "b")
+    assert pidq.Graph.from_networkx(graph).query(".pid_graph.edges | map(.key)") == ["P-1", None]
+
+
+def test_numbers_of_numpy_are_numbers():
+    values = {"i": numpy.int64(3), "f": numpy.float32(1.5), "b": numpy.bool_(True), "l": numpy.array([[1, 2], [3, 4]])}
+    plain = {"i": 3, "f": 1.5, "b": True, "l": [[1, 2], [3, 4]]}
+    assert pidq.query(values, "get()") == pidq.query(None, "$v", v=values) == plain
+    graph = networkx.DiGraph()
+    graph.add_node("a", kw=numpy.int64(15))
+    assert pidq.Graph.from_networkx(graph).query(".pid_graph.nodes | map(.kw)") == [15]
 
 
 def test_columns_of_long_lists_are_those_of_their_rows():

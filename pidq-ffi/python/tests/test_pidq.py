@@ -1,8 +1,12 @@
 """The package as its users meet it. What needs another package is in test_others.py."""
 
+import copy
 import gc
 import json
+import os
 import pickle
+import subprocess
+import sys
 import threading
 import warnings
 from pathlib import Path
@@ -118,8 +122,6 @@ def test_json_is_lent_without_a_copy():
 
 
 def test_building_leaks_nothing():
-    import sys
-
     graph, key = plant(), "a key of its own"
     query = pidq.Query('map({"a key of its own": .tag})')
     nodes = graph.query(".pid_graph.nodes")
@@ -160,12 +162,77 @@ def test_parameters_are_values_of_python():
     assert raises(TypeError, lambda: graph.query(pidq.Query("get()"), a=1))
 
 
+def test_parameters_keep_their_digits_and_their_order():
+    for value in (2**53 + 1, 2**64, -(2**70), 10**30, 1.0, -0.0, 1e22, {"b": 1, "a": [2**64, {"z": 0, "y": 1}]}):
+        assert repr(pidq.query(None, "$value", value=value)) == repr(value)
+    for value in (float("nan"), float("inf"), "\ud800"):
+        assert "`value` is no JSON" in str(
+            raises(pidq.InputError, lambda value=value: pidq.query(None, "$value", value=value))
+        )
+    for value in ({1, 2}, b"x", object(), {(1, 2): 3}):
+        raises(TypeError, lambda value=value: pidq.query(None, "$value", value=value))
+
+
+def test_what_is_no_query_and_no_document_is_told():
+    assert pidq.query([1], ["size"]) == 1
+    for text in (None, b"size()", 3):
+        assert "a query is a text" in str(raises(TypeError, lambda text=text: pidq.query([1], text)))
+    for call in (lambda: pidq.Graph("plant.json"), lambda: pidq.Graph(12345), pidq.Graph):
+        assert "Graph.from_json" in str(raises(TypeError, call))
+    assert "Query.run" in str(raises(TypeError, lambda: pidq.Result(12345)))
+    raises(TypeError, lambda: pidq.join(plant(), {"nodes": []}))
+    raises(TypeError, lambda: plant().diff(pidq.Query("size()")))
+    assert pidq.Graph.from_json("\ufeff[1]").query("size()") == 1
+
+
+def test_a_number_is_no_path():
+    file = os.open(PLANT, os.O_RDONLY)
+    raises(TypeError, lambda: pidq.Graph.from_json(file))
+    raises(TypeError, lambda: pidq.Graph.from_format("proteus", file))
+    os.close(file)
+
+
+def test_what_ends_at_nul_is_not_cut():
+    graph = plant()
+    for call in (
+        lambda: pidq.Graph.from_file(f"{PLANT}\0.png"),
+        lambda: pidq.Query("$a", **{"a\0b": 1}),
+        lambda: graph.export("csv\0"),
+        lambda: graph.run("nodes()").export("csv\0"),
+        lambda: graph.draw(title="a\0b"),
+        lambda: graph.diff(graph, ignore=["a\0b"]),
+    ):
+        assert "NUL" in str(raises(ValueError, call))
+
+
+def test_handles_are_not_copied():
+    for made in (plant(), plant().run("nodes()"), pidq.Cancel(), pidq.Query("get()")):
+        for other in (copy.copy(made), copy.deepcopy(made), copy.deepcopy([made])[0]):
+            assert other is made
+    for made in (plant().run("nodes()"), pidq.Cancel(), pidq.Limits(cancel=pidq.Cancel())):
+        assert "cannot be pickled" in str(raises(TypeError, lambda made=made: pickle.dumps(made)))
+
+
+def test_graphs_travel():
+    text = b'{"things": [{"key": "a", "n": 1.0, "m": 12345678901234567890123}, {"key": "b"}]}'
+    graph = pidq.Graph.from_json(text, topology={"paths": {"nodes": ["things"]}, "node_id": ["key"]})
+    other = pickle.loads(pickle.dumps(graph))
+    assert other.json_bytes() == graph.json_bytes() == text
+    assert other.query("nodes() | size()") == graph.query("nodes() | size()") == 2
+    program = "import pickle, sys, pidq; print(pickle.load(sys.stdin.buffer).query('nodes() | size()'))"
+    told = subprocess.run([sys.executable, "-c", program], input=pickle.dumps(graph), stdout=subprocess.PIPE)
+    assert told.stdout.strip() == b"2"
+
+
 def test_queries_print_themselves_and_travel():
     query = pidq.Query('.a|filter(.b=="x")')
     assert str(query) == '.a | filter(.b == "x")'
     assert query.to_list() == ["pipe", ["get", "a"], ["filter", ["eq", ["get", "b"], "x"]]]
     assert pidq.Query(query.to_list()) == query == pickle.loads(pickle.dumps(query))
     assert len({query, pidq.Query(str(query))}) == 1
+    least = pidq.Query("filter(get() > $least)", least=2)
+    assert pickle.loads(pickle.dumps(least))([1, 2, 3]) == least([1, 2, 3]) == [3]
+    assert least == pidq.Query("filter(get() > $least)", least=2) != pidq.Query("filter(get() > $least)", least=1)
 
 
 def tuples(length):
@@ -185,6 +252,9 @@ def test_limits_stop_queries():
     assert code(9, timeout=0.05, **endless) == "PQ4005"
     assert code(9, cancel=cancel, **endless) == "PQ4008"
     assert raises(ValueError, lambda: pidq.Limits(fuel=-1))
+    assert raises(TypeError, lambda: pidq.Limits(fuel=2.5))
+    for long in (1e12, float("inf")):
+        assert pidq.query([1], "size()", limits=pidq.Limits(timeout=long)) == 1
     assert raises(pidq.LimitError, lambda: plant().run("get()", limits=pidq.Limits(output=10)).json()).code == "PQ4003"
 
 
@@ -209,6 +279,26 @@ def test_threads_share_a_graph_and_a_query():
     for thread in threads:
         thread.join()
     assert len(answers) == 400 and all(answer == answers[0] for answer in answers)
+
+
+def test_threads_share_a_result():
+    """Several at a time ask for what is made when it is first asked for."""
+    for _ in range(10):
+        result, answers = pidq.Query("map({n: get(), s: $s})", s="x" * 50).run(list(range(2_000))), []
+        ways = [
+            result.json_bytes,
+            result.value,
+            lambda result=result: list(result),
+            lambda result=result: result.warnings,
+        ]
+        threads = [threading.Thread(target=lambda way=way, answers=answers: answers.append(way())) for way in ways * 2]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert len(answers) == 8
+        for answer in answers:
+            assert answer == [] or (json.loads(answer) if isinstance(answer, bytes) else answer) == result.value()
 
 
 def test_a_result_is_read_in_several_ways():
