@@ -126,6 +126,17 @@ fn the_wheel_is_all_that_the_readme_needs() {
 }
 
 #[test]
+fn the_wheel_has_its_licences() {
+    let Some(workshop) = workshop() else { return };
+    let program = "
+from importlib.metadata import files
+names = sorted(file.name for file in files('pidq') if 'licenses' in file.parts and file.read_text())
+print(*names)";
+    let printed = done(Command::new(&workshop.python).arg("-c").arg(program));
+    assert_eq!(printed.trim(), "LICENSE-APACHE LICENSE-MIT NOTICE");
+}
+
+#[test]
 fn the_wheel_works_on_every_python_that_is_here() {
     let Some(workshop) = workshop() else { return };
     let interpreters = interpreters();
