@@ -245,13 +245,16 @@ class Graph(Handle):
         return bundle
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Graph._read, (self.json_bytes(), self._topology)
+        return type(self)._read, (self.json_bytes(), self._topology)
 
     def __del__(self) -> None:
         _delete_graph(getattr(self, "_handle", None))
 
 
 _LISTS = {"nodes": "nodes()", "edges": "edges()"}
+
+#: Bytes of JSON for the values of a query that is kept.
+_LONGEST_KEPT = 4096
 
 #: The whole document, however long.
 _ALL = Limits(output=1 << 40)
@@ -283,6 +286,12 @@ def as_graph(data: Any) -> Graph:
     return data if isinstance(data, Graph) else Graph.from_json(dumps(data).encode())
 
 
+def _compiled_with(text: str, params: dict[str, Any]) -> Query:
+    """Not kept where the values are long: there may be hundreds of queries that are kept."""
+    given = dumps(params)
+    return compiled(text, given) if len(given) <= _LONGEST_KEPT else compiled.__wrapped__(text, given)
+
+
 def _handle_of(graph: Graph) -> Optional[int]:
     if not isinstance(graph, Graph):
         raise TypeError(f"a pidq.Graph is needed here, and no {type(graph).__name__}")
@@ -291,7 +300,7 @@ def _handle_of(graph: Graph) -> Optional[int]:
 
 def _compiled(text: Union[str, list[Any], Query], params: dict[str, Any]) -> Query:
     if isinstance(text, str):
-        return compiled(text, dumps(params)) if params else compiled(text)
+        return _compiled_with(text, params) if params else compiled(text)
     if not isinstance(text, Query):
         return Query(text, **params)
     if params:
@@ -301,8 +310,8 @@ def _compiled(text: Union[str, list[Any], Query], params: dict[str, Any]) -> Que
 
 def _json_of(source: Source) -> bytes:
     if isinstance(source, str):
-        text = source.lstrip("\ufeff")
-        return text.encode() if text.lstrip().startswith(("{", "[")) else _file(source)
+        # A mark of the byte order is the library's to refuse: no file is called so.
+        return source.encode() if source.lstrip("\ufeff \t\r\n").startswith(("{", "[")) else _file(source)
     if isinstance(source, (bytes, bytearray, memoryview)):
         return bytes(source)
     if isinstance(source, (list, dict)):

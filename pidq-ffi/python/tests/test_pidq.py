@@ -182,7 +182,15 @@ def test_what_is_no_query_and_no_document_is_told():
     assert "Query.run" in str(raises(TypeError, lambda: pidq.Result(12345)))
     raises(TypeError, lambda: pidq.join(plant(), {"nodes": []}))
     raises(TypeError, lambda: plant().diff(pidq.Query("size()")))
-    assert pidq.Graph.from_json("\ufeff[1]").query("size()") == 1
+    assert "byte order mark" in str(raises(pidq.InputError, lambda: pidq.Graph.from_json("\ufeff[1]")))
+
+
+def test_long_values_are_not_kept():
+    from pidq._query import compiled
+
+    before = compiled.cache_info().currsize
+    assert pidq.query([7], "filter(get() in $ids)", ids=list(range(10_000))) == [7]
+    assert compiled.cache_info().currsize == before
 
 
 def test_a_number_is_no_path():
