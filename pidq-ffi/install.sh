@@ -16,6 +16,8 @@ version=$(sed -n 's/^version = "\(.*\)"/\1/p' "$here/../Cargo.toml" | head -n 1)
 abi=$(sed -n 's/.*PIDQ_ABI_VERSION \([0-9]*\)$/\1/p' "$here/include/pidq.h")
 
 mkdir -p "$prefix/include" "$prefix/lib/pkgconfig"
+# pidq.pc is read from anywhere.
+prefix=$(cd "$prefix" && pwd)
 cp "$here/include/pidq.h" "$prefix/include/"
 cp "$built/libpidq_ffi.a" "$prefix/lib/libpidq.a"
 case $(uname) in

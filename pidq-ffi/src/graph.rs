@@ -12,7 +12,7 @@ use crate::boundary::{boundary, quiet, quietly};
 use crate::buffer::{Files, give_files};
 use crate::error::{ErrorHandle, Fault};
 use crate::handle::{Slot, delete, hand_out, handle, lend};
-use crate::slice::{Slice, bytes, text, word};
+use crate::slice::{Slice, bytes, items, text, word};
 
 /// A document. Does not change once it is made: any number of threads may use it. Delete it; results keep what they
 /// need of it.
@@ -139,11 +139,8 @@ fn up_to_the_limit(path: &str) -> io::Result<Vec<u8>> {
 /// # Safety
 /// `files` points to `count` slices, each of bytes that stay during the call.
 unsafe fn slices<'a>(files: *const Slice, count: usize) -> Result<Vec<&'a [u8]>, Fault> {
-    if files.is_null() || count > 16 {
-        return Err(Fault::misuse(format!("`files` is NULL, or {count} files are too many")));
-    }
     // SAFETY: the caller promises so many slices.
-    let files = unsafe { std::slice::from_raw_parts(files, count) };
+    let files = unsafe { items(files, count, 16, "files") }?;
     // SAFETY: the caller promises the bytes of each.
     files.iter().map(|file| unsafe { bytes(file.data, file.len, "files") }).collect()
 }

@@ -15,7 +15,7 @@ use crate::graph::{GraphHandle, give_graph};
 use crate::handle::lend;
 use crate::limits::{Budget, LimitsOptions, read_sized};
 use crate::result::ResultHandle;
-use crate::slice::word;
+use crate::slice::{items, word};
 
 /// How a graph is drawn. Begin with `PIDQ_DRAW_OPTIONS_INIT`.
 #[derive(Clone, Copy)]
@@ -105,11 +105,8 @@ pub unsafe extern "C" fn pidq_graph_join_with(
     out: *mut *mut GraphHandle,
 ) -> *mut ErrorHandle {
     let join = || {
-        if sheets.is_null() || count > 1 << 20 {
-            return Err(Fault::misuse(format!("`sheets` is NULL, or {count} sheets are too many")));
-        }
         // SAFETY: the rules of the header: so many handles, and limits or NULL.
-        let (sheets, budget) = unsafe { (std::slice::from_raw_parts(sheets, count), Budget::read(limits)?) };
+        let (sheets, budget) = unsafe { (items(sheets, count, 1 << 20, "sheets")?, Budget::read(limits)?) };
         // SAFETY: each is a handle.
         let sheets: Vec<&Arc<Graph>> =
             sheets.iter().map(|sheet| unsafe { lend(*sheet) }).collect::<Result<_, Fault>>()?;

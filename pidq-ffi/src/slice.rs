@@ -52,6 +52,20 @@ pub unsafe fn bytes<'a>(data: *const c_char, len: usize, name: &'static str) -> 
     }
 }
 
+/// Things of a kind that C lends for a call, `most` of them.
+///
+/// # Safety
+/// `items` points to `count` of them that nobody changes during the call; it may be null where `count` is 0.
+pub unsafe fn items<'a, T>(items: *const T, count: usize, most: usize, name: &'static str) -> Result<&'a [T], Fault> {
+    match (items.is_null(), count) {
+        (true, 0) => Ok(&[]),
+        (true, _) => Err(Fault::null(name)),
+        _ if count > most => Err(Fault::misuse(format!("{count} `{name}` are more than {most}"))),
+        // SAFETY: the caller promises that they are there.
+        _ => Ok(unsafe { std::slice::from_raw_parts(items, count) }),
+    }
+}
+
 /// A text that C lends for a call.
 ///
 /// # Safety

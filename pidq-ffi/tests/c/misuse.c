@@ -55,6 +55,9 @@ static void nulls_are_told(void) {
   expect_code(pidq_graph_parse_with("1", 1, NULL, 1, &graph), "PQ9002");
   expect_code(pidq_graph_open(NULL, &graph), "PQ9002");
   expect_code(pidq_graph_import("proteus", NULL, 1, &graph), "PQ9002");
+  expect_code(pidq_graph_import("proteus", NULL, 0, &graph), "PQ6010");
+  expect_code(pidq_graph_join(NULL, 1, &graph), "PQ9002");
+  expect_code(pidq_graph_join(NULL, 0, &graph), "PQ3006");
   expect_code(pidq_graph_export(NULL, "svg", &files), "PQ9002");
   expect_code(pidq_graph_draw(NULL, NULL, &buffer), "PQ9002");
   expect_code(pidq_graph_diff(NULL, NULL, NULL, &buffer), "PQ9002");
