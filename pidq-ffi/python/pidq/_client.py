@@ -6,11 +6,12 @@ import json
 import threading
 import time
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
-from typing import Any, Callable, NoReturn, Optional
+from typing import Any, Callable, NoReturn, Optional, Union
 from urllib.parse import quote
 
 from ._error import Error
 from ._json import dumps
+from ._query import Query
 
 #: A token is renewed so many seconds before it ends.
 _EARLY = 30.0
@@ -118,6 +119,8 @@ class _Session:
         return headers
 
     def _url(self, job_id: str) -> str:
+        if not isinstance(job_id, str):
+            raise TypeError(f"a job id is a text, and no {type(job_id).__name__}")
         return f"{self.base_url}/graph/{quote(job_id, safe='')}"
 
     def _page(self, prefix: str, cursor: Optional[str]) -> dict[str, Any]:
@@ -130,14 +133,16 @@ class _Session:
         headers = {"Content-Type": "application/json", **({"If-Match": if_match} if if_match else {})}
         return {"method": "PUT", "url": self._url(job_id), "content": _body(graph), "headers": headers}
 
-    def _export(self, job_id: str, format: str, query: Optional[str], params: Mapping[str, Any]) -> dict[str, Any]:
+    def _export(
+        self, job_id: str, format: str, query: Union[str, Query, None], params: Mapping[str, Any]
+    ) -> dict[str, Any]:
         asked = {"url": self._url(job_id), "params": {"format": format}}
         if query is None:
             return {"method": "GET", **asked}
         return {"method": "POST", **asked, "json": _question(query, params)}
 
     def _fleet(
-        self, query: str, ids: Optional[Iterable[str]], prefix: str, params: Mapping[str, Any]
+        self, query: Union[str, Query], ids: Optional[Iterable[str]], prefix: str, params: Mapping[str, Any]
     ) -> dict[str, Any]:
         jobs = {"prefix": prefix} if ids is None else {"ids": list(ids)}
         return {"method": "POST", "url": f"{self.base_url}/graph", "json": {**_question(query, params), "jobs": jobs}}
@@ -161,8 +166,11 @@ def _login(
     return login or None
 
 
-def _question(query: str, params: Mapping[str, Any]) -> dict[str, Any]:
-    return {"query": query, "params": dict(params)} if params else {"query": query}
+def _question(query: Union[str, Query], params: Mapping[str, Any]) -> dict[str, Any]:
+    """A query as the service takes it; one that was compiled here brings its own parameters."""
+    given = {**json.loads(query._params), **params} if isinstance(query, Query) else dict(params)
+    text = str(query) if isinstance(query, Query) else query
+    return {"query": text, "params": given} if given else {"query": text}
 
 
 def _refuse(response: Any) -> NoReturn:
@@ -245,11 +253,11 @@ class Client(_Session):
         self._http = httpx.Client(**{"timeout": _PATIENCE, **options})
         self._lock = threading.Lock()
 
-    def query(self, job_id: str, query: str, /, **params: Any) -> Any:
+    def query(self, job_id: str, query: Union[str, Query], /, **params: Any) -> Any:
         """Asks the graph of a job, and gives what the query gave."""
         return self.answer(job_id, query, **params).value
 
-    def answer(self, job_id: str, query: str, /, **params: Any) -> Answer:
+    def answer(self, job_id: str, query: Union[str, Query], /, **params: Any) -> Answer:
         """Asks the graph of a job, and gives the whole answer with its versions."""
         return _answer(self._send("POST", self._url(job_id), json=_question(query, params)))
 
@@ -266,7 +274,7 @@ class Client(_Session):
         """
         return _stored(self._send(**self._put(job_id, graph, if_match)))
 
-    def export(self, job_id: str, format: str, query: Optional[str] = None, /, **params: Any) -> bytes:
+    def export(self, job_id: str, format: str, query: Union[str, Query, None] = None, /, **params: Any) -> bytes:
         """The graph of a job, or what a query gives, in a format such as ``graphml``, ``csv`` or ``svg``."""
         response = _checked(self._send(**self._export(job_id, format, query, params)))
         return bytes(response.content)
@@ -288,7 +296,7 @@ class Client(_Session):
         return found
 
     def query_all(
-        self, query: str, /, *, ids: Optional[Iterable[str]] = None, prefix: str = "", **params: Any
+        self, query: Union[str, Query], /, *, ids: Optional[Iterable[str]] = None, prefix: str = "", **params: Any
     ) -> Iterator[dict[str, Any]]:
         """Asks many graphs: those of ``ids``, or all whose job begins with ``prefix``.
 
@@ -370,11 +378,11 @@ class AsyncClient(_Session):
         self._http = httpx.AsyncClient(**{"timeout": _PATIENCE, **options})
         self._renewing: Any = None
 
-    async def query(self, job_id: str, query: str, /, **params: Any) -> Any:
+    async def query(self, job_id: str, query: Union[str, Query], /, **params: Any) -> Any:
         """Asks the graph of a job, and gives what the query gave."""
         return (await self.answer(job_id, query, **params)).value
 
-    async def answer(self, job_id: str, query: str, /, **params: Any) -> Answer:
+    async def answer(self, job_id: str, query: Union[str, Query], /, **params: Any) -> Answer:
         """Asks the graph of a job, and gives the whole answer with its versions."""
         return _answer(await self._send("POST", self._url(job_id), json=_question(query, params)))
 
@@ -391,7 +399,7 @@ class AsyncClient(_Session):
         """
         return _stored(await self._send(**self._put(job_id, graph, if_match)))
 
-    async def export(self, job_id: str, format: str, query: Optional[str] = None, /, **params: Any) -> bytes:
+    async def export(self, job_id: str, format: str, query: Union[str, Query, None] = None, /, **params: Any) -> bytes:
         """The graph of a job, or what a query gives, in a format such as ``graphml``, ``csv`` or ``svg``."""
         response = _checked(await self._send(**self._export(job_id, format, query, params)))
         return bytes(response.content)
@@ -414,7 +422,7 @@ class AsyncClient(_Session):
         return found
 
     async def query_all(
-        self, query: str, /, *, ids: Optional[Iterable[str]] = None, prefix: str = "", **params: Any
+        self, query: Union[str, Query], /, *, ids: Optional[Iterable[str]] = None, prefix: str = "", **params: Any
     ) -> AsyncIterator[dict[str, Any]]:
         """Asks many graphs: those of ``ids``, or all whose job begins with ``prefix``.
 

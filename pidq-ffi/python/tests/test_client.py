@@ -1,5 +1,6 @@
 """What the client makes of answers that the service never gives. All else is asked of it: test_service.py."""
 
+import json
 import threading
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -35,7 +36,7 @@ def stranger(*answers, bodies=None):
     bodies = [] if bodies is None else bodies
     server = ThreadingHTTPServer(("127.0.0.1", 0), Stranger)
     server.answers, server.asked, server.bodies = answers, 0, bodies
-    thread = threading.Thread(target=server.serve_forever)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
     thread.start()
     try:
         yield f"http://127.0.0.1:{server.server_port}"
@@ -125,3 +126,14 @@ def test_documents_are_put_in_every_form():
         with stranger((200, b"{}"), bodies=bodies) as url, pidq.Client(url, token="t") as client:
             client.put("job", document)
         assert bodies == [b'{"a": 1}']
+
+
+def test_a_compiled_query_brings_its_parameters():
+    bodies = []
+    with stranger((200, b'{"result": [1]}'), bodies=bodies) as url, pidq.Client(url, token="t") as client:
+        assert client.query("job", pidq.Query("filter(.a > $least)", least=2)) == [1]
+        try:
+            client.query(5, "1")
+        except TypeError as error:
+            assert "a job id is a text" in str(error)
+    assert [json.loads(body) for body in bodies] == [{"query": "filter(.a > $least)", "params": {"least": 2}}]
