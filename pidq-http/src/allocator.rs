@@ -4,9 +4,23 @@
 //! and keeps what is freed there: after some hundred large queries a service held 170 MiB, of which it used 25. A fixed
 //! size from which blocks come from the system, and go back to it, ends that. It can be set by a call, which would be
 //! `unsafe`, or in the environment, which glibc reads when a program begins. So the program begins once more.
+//!
+//! The heaps themselves are many when glibc may choose: eight for each processor. What is free in one of them is of no use
+//! to threads that take from another, so that each grows, in time, to what all of them need.
 
-/// What glibc is told: blocks of a MiB come from the system, and no heap keeps more than two at its end.
-const TOLD: [(&str, &str); 2] = [("MALLOC_MMAP_THRESHOLD_", "1048576"), ("MALLOC_TRIM_THRESHOLD_", "2097152")];
+use std::thread::available_parallelism;
+
+/// What glibc is told: blocks of a MiB come from the system, no heap keeps more than two at its end, and there are as many
+/// heaps as processors, or two.
+fn told() -> [(&'static str, String); 3] {
+    let heaps = available_parallelism().map_or(2, |processors| processors.get().max(2));
+    [
+        ("MALLOC_MMAP_THRESHOLD_", "1048576".to_owned()),
+        ("MALLOC_TRIM_THRESHOLD_", "2097152".to_owned()),
+        ("MALLOC_ARENA_MAX", heaps.to_string()),
+    ]
+}
+
 /// Where an administrator may have said something else.
 const TUNABLES: &str = "GLIBC_TUNABLES";
 
@@ -16,7 +30,7 @@ const TUNABLES: &str = "GLIBC_TUNABLES";
 pub fn give_memory_back() {
     let is_set = |name: &str| std::env::var_os(name).is_some();
     if cfg!(all(target_os = "linux", target_env = "gnu"))
-        && !TOLD.iter().any(|(name, _)| is_set(name))
+        && !told().iter().any(|(name, _)| is_set(name))
         && !is_set(TUNABLES)
     {
         begin_again();
@@ -33,7 +47,7 @@ fn begin_again() {
         return;
     }
     // It returns only if it failed, and then nothing has changed.
-    let _ = std::process::Command::new(program).arg0(name).args(arguments).envs(TOLD).exec();
+    let _ = std::process::Command::new(program).arg0(name).args(arguments).envs(told()).exec();
 }
 
 /// Whether the program was handed to a loader by name, `ld-linux-x86-64.so.2 ./pidq serve`, which takes other arguments.
