@@ -95,7 +95,7 @@ impl<S> Route<S> {
             None => Ok(()),
             Some((name, _)) => Err(Problem::bad_request("invalid-parameter", "There is no such parameter.")
                 .with("parameter", name)
-                .with("allowed", known.clone())),
+                .with("allowed", known)),
         }
     }
 }

@@ -202,9 +202,7 @@ impl<S: Send + Sync + 'static> Connection<S> {
             }
         }
     }
-}
 
-impl<S: Send + Sync + 'static> Connection<S> {
     /// Ends when the server stops, and the connection has had its first request or time for it.
     async fn time_to_finish(&self, activity: &Activity) {
         let mut phases = self.phases.clone();
