@@ -18,7 +18,7 @@ pub struct Limits<'c> {
     pub output: usize,
     /// Bytes of one text that the query builds.
     pub string: usize,
-    /// Backtracks of a regular expression with lookaround or back-references.
+    /// Backtracks of one search with a regular expression that has lookaround or back-references. They cost fuel too.
     pub backtracks: usize,
     /// Rows of a walk or of a list about the graph.
     pub rows: usize,

@@ -19,6 +19,7 @@ mod tree;
 
 use std::ops::Range;
 
+pub(crate) use backtrack::Effort;
 use flags::Flags;
 use linear::{Linear, Spans};
 use parse::Fault;
@@ -90,8 +91,8 @@ impl Regex {
         self.straight.as_ref().filter(|_| !self.flags.sticky)
     }
 
-    /// Whether `text` has a match. `PQ4006` after `backtracks` backtracks.
-    pub fn is_match(&self, text: &str, backtracks: usize) -> Result<bool> {
+    /// Whether `text` has a match. `PQ4006` after too many backtracks.
+    pub fn is_match(&self, text: &str, effort: &mut Effort) -> Result<bool> {
         if let Some(straight) = self.straight(text).filter(|_| !self.flags.sticky) {
             let mut bounds = NO_BOUNDS;
             return Ok(straight.find(text.as_bytes(), 0, &mut bounds));
@@ -99,14 +100,14 @@ impl Regex {
         match &self.engine {
             Engine::Linear(linear) if !self.flags.sticky => Ok(linear.is_match(text)),
             Engine::Both(linear, _, doubts) if !self.flags.sticky && !doubts.about(text) => Ok(linear.is_match(text)),
-            _ => Ok(self.captures(text, 0, backtracks)?.is_some()),
+            _ => Ok(self.captures(text, 0, effort)?.is_some()),
         }
     }
 
     /// The first match at or after the byte `start`: with the flag `y`, exactly there. `PQ4006` as for `is_match`.
     ///
     /// There is none when `start` is beyond the text.
-    pub fn captures(&self, text: &str, start: usize, backtracks: usize) -> Result<Option<Captures>> {
+    pub fn captures(&self, text: &str, start: usize, effort: &mut Effort) -> Result<Option<Captures>> {
         if !text.is_char_boundary(start) {
             return Ok(None);
         }
@@ -116,22 +117,22 @@ impl Regex {
                 let is_found = straight.find(text.as_bytes(), start, &mut bounds);
                 is_found.then(|| Captures::straight(straight, &bounds))
             }
-            None => self.spans(text, start, backtracks)?.and_then(Captures::new),
+            None => self.spans(text, start, effort)?.and_then(Captures::new),
         };
         Ok(found.filter(|found| !self.flags.sticky || found.range().start == start))
     }
 
     /// What the engine has found for each group.
-    fn spans(&self, text: &str, start: usize, backtracks: usize) -> Result<Option<Spans>> {
+    fn spans(&self, text: &str, start: usize, effort: &mut Effort) -> Result<Option<Spans>> {
         Ok(match &self.engine {
             Engine::Linear(linear) => linear.captures(text, start),
             Engine::Both(linear, program, doubts) if !doubts.about(text) => match linear.find(text, start) {
-                Some(found) if doubts.rounds => backtrack::search(program, text, found, backtracks)?,
+                Some(found) if doubts.rounds => backtrack::search(program, text, found, effort)?,
                 Some(_) => linear.captures(text, start),
                 None => None,
             },
             Engine::Both(_, program, _) | Engine::Backtracking(program) => {
-                backtrack::search(program, text, start, backtracks)?
+                backtrack::search(program, text, start, effort)?
             }
         })
     }
@@ -273,7 +274,9 @@ mod tests {
 
     use super::*;
 
-    const BACKTRACKS: usize = 1_000_000;
+    fn effort() -> Effort {
+        Effort::new(1_000_000)
+    }
     const CASES: &str = include_str!("../../tests/data/regex/cases.json");
 
     /// Where we differ from JavaScript on purpose or for speed: pattern and reason.
@@ -303,8 +306,8 @@ mod tests {
 
     fn run(pattern: &str, flags: &str, text: &str) -> Value {
         let Ok(regex) = Regex::new(pattern, flags) else { return json!({"error": true}) };
-        let found = regex.captures(text, 0, BACKTRACKS).expect("the cases backtrack little");
-        assert_eq!(regex.is_match(text, BACKTRACKS).expect("the cases backtrack little"), found.is_some());
+        let found = regex.captures(text, 0, &mut effort()).expect("the cases backtrack little");
+        assert_eq!(regex.is_match(text, &mut effort()).expect("the cases backtrack little"), found.is_some());
         found.map_or(Value::Null, |found| shape(&regex, text, &found))
     }
 
@@ -320,7 +323,7 @@ mod tests {
     fn all(pattern: &str, flags: &str, text: &str) -> Vec<Range<usize>> {
         let regex = Regex::new(pattern, flags).expect(pattern);
         let (mut start, mut found) = (0, Vec::new());
-        while let Some(captures) = regex.captures(text, start, BACKTRACKS).expect("backtracks little") {
+        while let Some(captures) = regex.captures(text, start, &mut effort()).expect("backtracks little") {
             found.push(captures.range());
             start = captures.next_start(text);
         }
@@ -378,11 +381,11 @@ mod tests {
             for (text, start) in texts.into_iter().flat_map(|text| (0..=text.len() + 1).map(move |start| (text, start)))
             {
                 let found = |regex: &Regex| {
-                    let found = regex.captures(text, start, BACKTRACKS).expect("no backtracks");
+                    let found = regex.captures(text, start, &mut effort()).expect("no backtracks");
                     found.map(|found| (0..4).map(|group| found.get(group)).collect::<Vec<_>>())
                 };
                 assert_eq!(found(&regex), found(&plain), "/{pattern}/{flags} on {text:?} from {start}");
-                let is_match = |regex: &Regex| regex.is_match(text, BACKTRACKS).expect("no backtracks");
+                let is_match = |regex: &Regex| regex.is_match(text, &mut effort()).expect("no backtracks");
                 assert_eq!(is_match(&regex), is_match(&plain), "/{pattern}/{flags} on {text:?}");
             }
         }
@@ -425,7 +428,7 @@ mod tests {
     fn a_start_outside_the_text_or_inside_a_character_finds_nothing() {
         for (pattern, start) in [("", 4), ("", 1), ("(?=)", 4), ("(?=)", 1)] {
             let regex = Regex::new(pattern, "").expect("a pattern");
-            assert!(regex.captures("é", start, BACKTRACKS).expect("no backtracks").is_none());
+            assert!(regex.captures("é", start, &mut effort()).expect("no backtracks").is_none());
         }
     }
 
@@ -477,7 +480,7 @@ mod tests {
         for pattern in ["^(a+)+$", "^(a|a)*$", "^(a|aa)+$", "(a*)*b", "(?:a?){50}a{50}b", "^(([a-z])+.)+[A-Z]$"] {
             let regex = Regex::new(pattern, "").expect(pattern);
             assert!(matches!(regex.engine, Engine::Linear(_)), "{pattern}");
-            assert!(!regex.is_match(&text, 0).expect("no backtracks"), "{pattern}");
+            assert!(!regex.is_match(&text, &mut Effort::new(0)).expect("no backtracks"), "{pattern}");
         }
     }
 
@@ -486,8 +489,8 @@ mod tests {
         let text = "a".repeat(20_000) + "!";
         for pattern in ["^(|a)+$", "^(?:(|a){2,3}a)+$", "^(?:(a*){1,3}){1,3}b"] {
             let regex = Regex::new(pattern, "").expect(pattern);
-            assert!(!regex.is_match(&text, 0).expect("no backtracks"), "{pattern}");
-            assert!(regex.captures(&text, 0, 0).expect("no backtracks").is_none(), "{pattern}");
+            assert!(!regex.is_match(&text, &mut Effort::new(0)).expect("no backtracks"), "{pattern}");
+            assert!(regex.captures(&text, 0, &mut Effort::new(0)).expect("no backtracks").is_none(), "{pattern}");
         }
     }
 
@@ -503,7 +506,7 @@ mod tests {
         let text = "a".repeat(100_000);
         for pattern in [r"^(?=(a+)+$)b", r"(?=(a+)+b)", r"(?=.*x)q", r"(?:a(?:(?=.*x)|))*b", r"(a*)\1b", r"(?<=b.*)c"] {
             let regex = Regex::new(pattern, "").expect(pattern);
-            let error = regex.is_match(&text, 10_000).expect_err(pattern);
+            let error = regex.is_match(&text, &mut Effort::new(10_000)).expect_err(pattern);
             assert_eq!(error.code(), Code::RegexBacktracking, "{pattern}");
             assert_eq!(error.limit(), Some(("backtracks", 10_000)), "{pattern}");
         }

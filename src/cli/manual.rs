@@ -141,7 +141,12 @@ fn limits() -> String {
         ("memory", limits.memory as u64, "bytes of working memory", Code::OutOfMemory),
         ("output", limits.output as u64, "bytes of the printed result", Code::OutputTooLarge),
         ("string", limits.string as u64, "bytes of one text that the query builds", Code::OutOfMemory),
-        ("backtracks", limits.backtracks as u64, "backtracks of a pattern with lookaround", Code::RegexBacktracking),
+        (
+            "backtracks",
+            limits.backtracks as u64,
+            "backtracks of one search with lookaround; they cost fuel too",
+            Code::RegexBacktracking,
+        ),
         ("rows", limits.rows as u64, "rows of a walk or a list about the graph", Code::TooManyRows),
         ("paths", limits.paths as u64, "paths and circuits of a call that gives no `limit`", Code::TooManyRows),
         ("depth", limits.depth as u64, "steps of a walk from its start", Code::TooDeep),

@@ -1,5 +1,6 @@
 //! `pidq repl`: a prompt with history, completion and queries of several lines.
 
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
@@ -75,7 +76,7 @@ fn prompt(editor: &mut Editor<Assistant, FileHistory>, session: &mut Session) ->
         let text = match editor.readline("pidq> ") {
             Ok(text) => text,
             Err(ReadlineError::Interrupted) => continue,
-            Err(ReadlineError::Eof) => return Ok(()),
+            Err(ReadlineError::Eof) => return end(editor, session),
             // A line that is piped in, and is not UTF-8, is gone; the next one is not.
             Err(ReadlineError::Io(error)) if error.kind() == io::ErrorKind::InvalidData => {
                 failure::warn("the line is not UTF-8\n");
@@ -95,6 +96,14 @@ fn prompt(editor: &mut Editor<Assistant, FileHistory>, session: &mut Session) ->
             }
             Line::Query(text) => go_on_after(session.answer(text))?,
         }
+    }
+}
+
+/// What a pipe has left unfinished is told as the mistake that it is.
+fn end(editor: &Editor<Assistant, FileHistory>, session: &Session) -> Result<()> {
+    match editor.helper().map(|assistant| assistant.unfinished.take()) {
+        Some(text) if !text.is_empty() => go_on_after(session.answer(&text)),
+        _ => Ok(()),
     }
 }
 
@@ -175,6 +184,8 @@ struct Assistant {
     fields: Vec<String>,
     /// The tags and ids of the nodes, as a query writes them between quotes, sorted.
     names: Vec<String>,
+    /// A query whose brackets are still open.
+    unfinished: RefCell<String>,
 }
 
 impl Assistant {
@@ -184,7 +195,7 @@ impl Assistant {
             session.graph.keys().filter(|key| key.chars().all(is_word)).map(String::from).collect();
         functions.sort();
         fields.sort();
-        Assistant { functions, fields, names: names_of(&session.graph) }
+        Assistant { functions, fields, names: names_of(&session.graph), unfinished: RefCell::default() }
     }
 
     /// Where the word before the cursor begins, and what it may become.
@@ -274,6 +285,7 @@ impl Validator for Assistant {
     fn validate(&self, context: &mut ValidationContext<'_>) -> rustyline::Result<ValidationResult> {
         let text = context.input();
         let is_unfinished = !text.trim_start().starts_with(':') && is_open(text);
+        self.unfinished.replace(if is_unfinished { text.into() } else { String::new() });
         Ok(if is_unfinished { ValidationResult::Incomplete } else { ValidationResult::Valid(None) })
     }
 }

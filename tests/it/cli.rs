@@ -430,6 +430,8 @@ fn a_prompt_completes_remembers_and_goes_on_after_mistakes() {
 #[test]
 fn a_prompt_reads_a_pipe_too() {
     check(&["repl", PLANT], ".pid_graph.nodes | size()\n", "120\n", 0);
+    check(&["repl", PLANT], "(.pid_graph.nodes\n| size(\n))", "120\n", 0);
+    check_error(&["repl", PLANT], ".pid_graph.nodes | size(\n", "PQ0", 0);
 }
 
 /// The lines of `--help` that begin with `pidq`, by subcommand.

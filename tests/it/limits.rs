@@ -81,6 +81,18 @@ fn patterns_that_explode_elsewhere_are_linear_or_stopped() {
 }
 
 #[test]
+fn backtracking_is_paid() {
+    let rows = format!("[{}]", vec![r#"{"tag":"aaaaaaaaaab"}"#; 1_000].join(","));
+    let limits = Limits { fuel: 1_000_000, ..Limits::default() };
+    for query in [r#"filter(regex(.tag, "^((a+)+)\\2?(?!b)$"))"#, r#"map(match(.tag, "^((a+)+)\\2?(?!b)$"))"#] {
+        assert_eq!(code(query, &rows, limits), Some("PQ4001"), "{query}");
+    }
+    // Groups that are cleared in each round are work too.
+    let groups = format!(r#"regex(get(), "^(?:a|{})*(?=b)")"#, "()".repeat(1_300));
+    assert_eq!(code(&groups, &format!("\"{}\"", "a".repeat(100_000)), Limits::default()), Some("PQ4006"));
+}
+
+#[test]
 fn a_run_can_be_cancelled() {
     let cancel = Cancel::default();
     cancel.cancel();

@@ -14,7 +14,7 @@ use super::view::View;
 use crate::arena::{Cell, ContainerId};
 use crate::error::Result;
 use crate::graph::column::{Column, Texts};
-use crate::regex::{NO_BOUNDS, Regex};
+use crate::regex::{Effort, NO_BOUNDS, Regex};
 use crate::value::Value;
 
 /// Rows of a stored list.
@@ -368,12 +368,14 @@ impl<'a> Cx<'a> {
         for row in selection.rows.iter() {
             let text = texts.get(row);
             let search = regex.search_cost(text);
-            cost += search;
+            let mut effort = Effort::new(self.limits.backtracks);
             self.spend(search)?;
             let is_match = match straight {
                 Some(straight) => straight.find(text.as_bytes(), 0, &mut bounds),
-                None => regex.is_match(text, self.limits.backtracks)?,
+                None => regex.is_match(text, &mut effort)?,
             };
+            cost += search + effort.fuel();
+            self.spend(effort.fuel())?;
             if is_match {
                 kept.insert(row);
             }

@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::eval::Cx;
 use crate::eval::function::{Body, Function, Param};
 use crate::eval::matches::Telling;
-use crate::regex::{Captures, Regex};
+use crate::regex::{Captures, Effort, Regex};
 use crate::value::Value;
 
 const PARAMS: &[Param] = &[Param::query("text"), Param::pattern("pattern"), Param::constant("flags").optional()];
@@ -36,8 +36,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
 
 fn is_match<'a>(cx: &mut Cx<'a>, text: Value<'a>, regex: &'a Regex) -> Result<Value<'a>> {
     let text = cx.text_of(text)?;
-    pay(cx, regex, text)?;
-    regex.is_match(text, cx.limits().backtracks).map(Value::Bool)
+    searching(cx, regex, text, |effort| regex.is_match(text, effort)).map(Value::Bool)
 }
 
 fn first_match<'a>(cx: &mut Cx<'a>, text: Value<'a>, regex: &'a Regex) -> Result<Value<'a>> {
@@ -61,10 +60,19 @@ fn all_matches<'a>(cx: &mut Cx<'a>, text: Value<'a>, regex: &'a Regex) -> Result
 }
 
 fn search<'a>(cx: &mut Cx<'a>, regex: &Regex, text: &str, start: usize) -> Result<Option<Captures>> {
-    pay(cx, regex, text)?;
-    regex.captures(text, start, cx.limits().backtracks)
+    searching(cx, regex, text, |effort| regex.captures(text, start, effort))
 }
 
-fn pay(cx: &mut Cx<'_>, regex: &Regex, text: &str) -> Result<()> {
-    cx.spend(regex.search_cost(text))
+/// Pays for a search: for the text before it, for what it took behind it.
+fn searching<T>(
+    cx: &mut Cx<'_>,
+    regex: &Regex,
+    text: &str,
+    search: impl FnOnce(&mut Effort) -> Result<T>,
+) -> Result<T> {
+    cx.spend(regex.search_cost(text))?;
+    let mut effort = Effort::new(cx.limits().backtracks);
+    let found = search(&mut effort)?;
+    cx.spend(effort.fuel())?;
+    Ok(found)
 }

@@ -12,8 +12,29 @@ use crate::error::{Code, Error, Result};
 
 /// Steps allowed for each backtrack allowed. Most steps of a decent pattern do not backtrack.
 const STEPS_PER_BACKTRACK: usize = 32;
+/// Steps that are worth a step of a query.
+const STEPS_PER_FUEL: u64 = 8;
 /// A register without a place.
 const UNSET: usize = usize::MAX;
+
+/// What each search may take, and what all of them took.
+#[derive(Debug)]
+pub(crate) struct Effort {
+    backtracks: usize,
+    steps: u64,
+}
+
+impl Effort {
+    /// `backtracks` are for each search.
+    pub fn new(backtracks: usize) -> Effort {
+        Effort { backtracks, steps: 0 }
+    }
+
+    /// What the searches cost beyond their [`Regex::search_cost`](super::Regex::search_cost).
+    pub fn fuel(&self) -> u64 {
+        self.steps / STEPS_PER_FUEL
+    }
+}
 
 /// What to do on the way back.
 #[derive(Clone, Copy)]
@@ -40,27 +61,14 @@ struct Run<'p, 't> {
 }
 
 /// The first match of `program` at or after `start`, which is a character boundary of `text`.
-pub(super) fn search(program: &Program, text: &str, start: usize, backtracks: usize) -> Result<Option<Spans>> {
-    let mut run = Run {
-        program,
-        text,
-        at: start,
-        registers: Vec::new(),
-        stack: Vec::new(),
-        backtracks,
-        height: backtracks,
-        steps: backtracks.saturating_mul(STEPS_PER_BACKTRACK),
-    };
-    let mut start = start;
-    loop {
-        if run.match_at(start).map_err(|error| error.with_limit("backtracks", backtracks as u64))? {
-            return Ok(Some(run.spans(start)));
-        }
-        match text.get(start..).and_then(|rest| rest.chars().next()) {
-            Some(c) if !program.anchored && !program.flags.sticky => start += c.len_utf8(),
-            _ => return Ok(None),
-        }
-    }
+pub(super) fn search(program: &Program, text: &str, start: usize, effort: &mut Effort) -> Result<Option<Spans>> {
+    let backtracks = effort.backtracks;
+    let steps = backtracks.saturating_mul(STEPS_PER_BACKTRACK);
+    let (registers, stack) = (Vec::new(), Vec::new());
+    let mut run = Run { program, text, at: start, registers, stack, backtracks, height: backtracks, steps };
+    let found = run.first_at_or_after(start);
+    effort.steps += (steps - run.steps) as u64;
+    found.map_err(|error| error.with_limit("backtracks", backtracks as u64))
 }
 
 fn exhausted() -> Error {
@@ -70,6 +78,19 @@ fn exhausted() -> Error {
 }
 
 impl Run<'_, '_> {
+    fn first_at_or_after(&mut self, mut start: usize) -> Result<Option<Spans>> {
+        let is_bound = self.program.anchored || self.program.flags.sticky;
+        loop {
+            if self.match_at(start)? {
+                return Ok(Some(self.spans(start)));
+            }
+            match self.text.get(start..).and_then(|rest| rest.chars().next()) {
+                Some(c) if !is_bound => start += c.len_utf8(),
+                _ => return Ok(None),
+            }
+        }
+    }
+
     fn match_at(&mut self, start: usize) -> Result<bool> {
         self.at = start;
         self.stack.clear();
@@ -77,7 +98,7 @@ impl Run<'_, '_> {
         self.registers.resize(self.program.registers, UNSET);
         let mut pc = 0;
         while let Some(step) = self.program.steps.get(pc) {
-            self.steps = self.steps.checked_sub(1).ok_or_else(exhausted)?;
+            self.pay(1)?;
             pc = match (step, self.step(step, pc)?) {
                 (Step::Match, _) => return Ok(true),
                 (_, Some(next)) => next,
@@ -88,6 +109,11 @@ impl Run<'_, '_> {
             };
         }
         Ok(false)
+    }
+
+    fn pay(&mut self, steps: usize) -> Result<()> {
+        self.steps = self.steps.checked_sub(steps).ok_or_else(exhausted)?;
+        Ok(())
     }
 
     fn spans(&self, start: usize) -> Spans {
@@ -134,7 +160,10 @@ impl Run<'_, '_> {
         match step {
             Step::Save(register) => self.set(*register, self.at),
             Step::Copy { from, to } => self.set(*to, self.register(*from)),
-            Step::Clear(registers) => registers.clone().try_for_each(|register| self.set(register, UNSET)),
+            Step::Clear(registers) => {
+                self.pay(registers.len())?;
+                registers.clone().try_for_each(|register| self.set(register, UNSET))
+            }
             Step::LookStart(register) => {
                 self.set(register + 1, self.at)?;
                 self.set_height(*register)
@@ -268,7 +297,7 @@ impl Run<'_, '_> {
         let Some(group) = groups.iter().find(is_set) else { return Ok(true) };
         let (text, range) = (self.text, self.register(2 * group)..self.register(2 * group + 1));
         let Some(held) = text.get(range) else { return Ok(true) };
-        self.steps = self.steps.checked_sub(held.len()).ok_or_else(exhausted)?;
+        self.pay(held.len())?;
         let flags = self.program.flags;
         let mut take = |c: char| self.take(back, |next| is_same(c, next, flags));
         Ok(if back { held.chars().rev().all(&mut take) } else { held.chars().all(&mut take) })
