@@ -21,7 +21,7 @@ use crate::limits::{Limits, MAX_PARAMS, MAX_PARAMS_SIZE};
 use crate::suggest::Search;
 use crate::syntax::operators::{Operator, Operators};
 use crate::syntax::print::PrintOptions;
-use crate::syntax::{Expr, Profile, format, json, print, text};
+use crate::syntax::{Expr, Profile, advice, format, json, print, text};
 use crate::value::{Value, Written, write};
 
 pub use explanation::{Explanation, Step};
@@ -90,8 +90,10 @@ impl Dialect {
     /// # Errors
     /// As [`Dialect::parse`], and `PQ5xxx` for the parameters.
     pub fn parse_with(&self, text: &str, params: &str) -> Result<Query> {
-        let expr = text::parse(text, &self.operators, self.profile).map_err(|error| error.locate(text))?;
-        self.compile(Origin::text(expr, text), params)
+        let (expr, comments) = text::parse_with_comments(text, &self.operators, self.profile)?;
+        let mut query = self.compile(Origin::text(expr, text), params)?;
+        query.compiled.warnings.extend(advice::swallowed(text, &comments, &self.operators));
+        Ok(query)
     }
 
     /// Compiles a query in JSON format: `["size"]`.
@@ -407,6 +409,10 @@ impl Query {
             let may_be_left = || cx.has_left_early() && keys.has(name);
             if cx.never_found(at) && !is_told && !may_be_left() {
                 warnings.push(keys.unknown_field(name, *span));
+            }
+            let is_known = || self.notes().any(|note| note.code == "PQW07" && note.span == Some(*span));
+            if cx.asked_of_lists(at) && !is_told && !is_known() {
+                warnings.push(check::field_of_list(name).with_span(*span));
             }
         }
         warnings.extend(self.notes().cloned());

@@ -2,10 +2,12 @@
 //!
 //! The message of an error is that of JSON Query; label, help and suggestions are ours.
 
-use crate::error::{Code, Error};
+use crate::error::{Code, Error, Span, Warning};
 use crate::suggest;
+use crate::syntax::Profile;
 use crate::syntax::json::quote;
 use crate::syntax::operators::{Chain, Operators, Row};
+use crate::syntax::text::parse;
 use crate::syntax::token::{in_word, int, is_word, string, syntax_error, word};
 
 /// The most bytes of left-over text that are marked.
@@ -176,9 +178,13 @@ impl Place<'_> {
 
     /// At the end of the text.
     fn end(&self) -> Option<Advice> {
-        let before = self.before().trim_end();
+        let before = without_comments(self.before());
+        let before = before.trim_end();
         match self.code {
-            Code::ValueExpected if before.is_empty() => advice("the query is empty; `get()` is the whole input"),
+            Code::ValueExpected if before.is_empty() => advice(match self.text.trim() {
+                "" => "the query is empty; `get()` is the whole input",
+                _ => "the query is a comment alone; `get()` is the whole input",
+            }),
             Code::ValueExpected => advice(format!("nothing follows `{}`", last_token(before, self.operators)?)),
             Code::PropertyExpected => advice("name a property, as in `.name`; the current value is `get()`"),
             _ => None,
@@ -329,7 +335,18 @@ impl Place<'_> {
                 if not { "`not` is a function: `not(…)`" } else { "a property is `.name`, a function `name(…)`" },
             );
         }
-        self.hyphen(found).or_else(|| self.call_without(found)).or_else(|| bare_word(found))
+        self.hyphen(found)
+            .or_else(|| self.call_without(found))
+            .or_else(|| self.bare_path(found.len()))
+            .or_else(|| bare_word(found))
+    }
+
+    /// `node.tag`: a path without its first dot.
+    fn bare_path(&self, first: usize) -> Option<Advice> {
+        let end = self.here().find(|c| !in_word(c) && c != '.').unwrap_or(self.here().len());
+        let path = &self.here()[..end];
+        let is_path = end > first && !self.here()[end..].starts_with('(') && path.split('.').all(is_word);
+        is_path.then(|| Advice::replace(&format!("a path begins with a dot: `.{path}`"), end, &format!(".{path}")))?
     }
 
     /// `.node-type` and `P-101`: a hyphen is a minus, so both stand in quotes.
@@ -408,6 +425,12 @@ impl Place<'_> {
     /// A value right after a value, or a character that is nowhere allowed.
     fn neighbour(&self) -> Option<Advice> {
         let c = self.here().chars().next()?;
+        if c == '\u{feff}' && self.at == 0 {
+            return Advice::replace("remove the byte order mark at the start", c.len_utf8(), "");
+        }
+        if "\u{2010}\u{2011}\u{2012}–—−".contains(c) {
+            return Advice::replace("a minus is `-`", c.len_utf8(), "-");
+        }
         if c.is_whitespace() || "\u{feff}\u{200b}\u{200c}\u{200d}\u{2060}".contains(c) {
             return advice(format!("the character U+{:04X} is no white space here; use a blank", c as u32));
         }
@@ -461,6 +484,23 @@ fn bare_word(found: &str) -> Option<Advice> {
     Some(Advice { help, length: found.len(), instead: vec![format!(".{found}"), format!("{function}()")] })
 }
 
+/// A text that the parser has read, with a blank for each comment.
+fn without_comments(text: &str) -> String {
+    let mut kept = String::new();
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        let comment = match rest.as_bytes() {
+            [b'/', b'/', ..] => rest.find('\n').unwrap_or(rest.len()),
+            [b'/', b'*', ..] => rest[2..].find("*/").map_or(rest.len(), |at| at + 4),
+            _ => 0,
+        };
+        let text = string(rest).map_or(c.len_utf8(), |(after, _)| rest.len() - after.len());
+        kept.push_str(if comment > 0 { " " } else { &rest[..text] });
+        rest = &rest[comment.max(text)..];
+    }
+    kept
+}
+
 /// Whether an operator is a whole word: `order` does not begin with `or`.
 fn ends_after(here: &str, row: &Row) -> bool {
     !row.text.ends_with(in_word) || !here[row.text.len()..].starts_with(in_word)
@@ -483,21 +523,36 @@ fn last_token<'t>(before: &'t str, operators: &Operators) -> Option<&'t str> {
     longest.filter(|text| is_operator(text)).chain(bracket).next()
 }
 
-/// Which bracket is open.
+/// Which bracket is open. What should close it may stand in a comment.
 pub(super) fn unclosed(text: &str, open: usize) -> String {
     let bracket = text.get(open..=open).unwrap_or_default();
     let place = crate::error::Location::of(text, open);
+    let rest = text.get(open..).unwrap_or_default();
+    let comment = if without_comments(rest).len() < rest.len() { "; `//` begins a comment" } else { "" };
     match text.contains('\n') {
-        true => format!("the `{bracket}` in line {}, column {} is not closed", place.line, place.column),
-        false => format!("the `{bracket}` in column {} is not closed", place.column),
+        true => format!("the `{bracket}` in line {}, column {} is not closed{comment}", place.line, place.column),
+        false => format!("the `{bracket}` in column {} is not closed{comment}", place.column),
     }
+}
+
+/// PQW12: jq's `.a // "default"`. A remark in words is no query; a value behind `//` is not meant to be left out.
+pub(crate) fn swallowed(text: &str, comments: &[Span], operators: &Operators) -> Vec<Warning> {
+    let is_swallowed = |comment: &&Span| {
+        let range = comment.range(text);
+        let follows = text[..range.start].rsplit('\n').next().is_some_and(|line| !line.trim().is_empty());
+        let said = text[range].strip_prefix("//").filter(|_| follows);
+        said.is_some_and(|said| parse(said, operators, Profile::Pidq).is_ok())
+    };
+    let warning = |comment: &Span| {
+        let warning = Warning::new("PQW12", "`//` begins a comment, so this is left out").with_span(*comment);
+        warning.with_help("a value in place of null is `coalesce(.a, 0)`")
+    };
+    comments.iter().filter(is_swallowed).map(warning).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::syntax::Profile;
-    use crate::syntax::text::parse;
 
     fn error(text: &str) -> Error {
         parse(text, Operators::standard(), Profile::Pidq).expect_err(text)
@@ -596,5 +651,19 @@ mod tests {
         check_help("f(1))", "no bracket is open that `)` could close");
         check_help("1 == 2 == 3", "`==` cannot follow `==`: use parentheses, or join two conditions with `and`");
         check_help(".a \"b\"", "an operator such as `|` or a `,` is missing here");
+        check_repair(".a – 1", ".a - 1");
+        check_repair("\u{2212}1", "-1");
+        check_repair("\u{feff}.a", ".a");
+        check_repair("filter(node.tag == 1)", "filter(.node.tag == 1)");
+    }
+
+    #[test]
+    fn a_comment_is_nothing_that_something_follows() {
+        check_help(".a | // the rest", "nothing follows `|`");
+        check_help("\"//\" + /* é */ // é\n", "nothing follows `+`");
+        check_help("//nodes", "the query is a comment alone; `get()` is the whole input");
+        check_help(" /* a */ ", "the query is a comment alone; `get()` is the whole input");
+        check_help("map(.b // 0)", "the `(` in column 4 is not closed; `//` begins a comment");
+        check_help(" ", "the query is empty; `get()` is the whole input");
     }
 }
