@@ -284,8 +284,20 @@ fn wanted(error: &serde_json::Error) -> String {
     let text = text.rsplit_once(" at line ").map_or(&*text, |(before, _)| before);
     match (text.strip_prefix("missing field "), text.rsplit_once(", expected ")) {
         (Some(name), _) => format!(": the member {name} is missing"),
-        (None, Some((_, expected))) => format!(": {expected} is expected"),
+        (None, Some((_, expected))) => format!(": {} is expected", in_json(expected)),
         (None, None) => String::new(),
+    }
+}
+
+/// What serde expects, in the words of JSON.
+fn in_json(expected: &str) -> &str {
+    match expected {
+        "a map" => "an object",
+        "a sequence" => "a list",
+        "a boolean" => "`true` or `false`",
+        "u8" | "u16" | "u32" | "u64" | "usize" => "a whole number",
+        named if named.starts_with("struct ") => "an object",
+        other => other,
     }
 }
 
@@ -320,7 +332,7 @@ mod tests {
         assert_eq!(detail("{}"), format!("{wrong}: the member `query` is missing (at line 1, column 2)."));
         assert_eq!(detail(r#"{"query": 5}"#), format!("{wrong}: a string is expected (at line 1, column 11)."));
         let quoted = r#"{"query": "", "most": "s, expected z at line 7"}"#;
-        assert_eq!(detail(quoted), format!("{wrong}: u8 is expected (at line 1, column 47)."));
+        assert_eq!(detail(quoted), format!("{wrong}: a whole number is expected (at line 1, column 47)."));
         assert_eq!(detail(""), "The body is empty, and should be JSON (at line 1, column 0).");
         assert_eq!(detail("{"), "The body is not JSON (at line 1, column 1).");
     }

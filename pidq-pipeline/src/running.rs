@@ -22,6 +22,13 @@ pub enum Part {
 }
 
 impl Part {
+    fn purpose(self) -> &'static str {
+        match self {
+            Part::Server => "Keeps documents in pipelines, and answers questions from them.",
+            Part::Worker => "Reads documents that others were sent; several workers share a database.",
+        }
+    }
+
     fn command(self) -> &'static str {
         match self {
             Part::Server => "pidq pipeline serve",
@@ -41,7 +48,7 @@ pub fn start(
 ) -> Result<(), OpenError> {
     if arguments.iter().any(|argument| ["--help", "-h"].contains(&argument.as_str())) {
         let settings = help(part.command(), TABLES);
-        let text = format!("Keeps documents in pipelines, and answers questions from them.\n\n{settings}");
+        let text = format!("{}\n\n{settings}", part.purpose());
         // Who has read enough closes the pipe.
         drop(io::stdout().write_all(text.as_bytes()));
         return Ok(());

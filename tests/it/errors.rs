@@ -220,6 +220,14 @@ fn the_end_of_a_line_of_windows_is_not_shown() {
 }
 
 #[test]
+fn a_word_alone_is_no_call_of_a_function_that_there_is_none() {
+    let help = |text: &str| Query::parse(text).expect_err(text).help().map(String::from).expect(text);
+    assert_eq!(help("map(tag)"), "did you mean `.tag`?");
+    assert_eq!(help("size"), "did you mean `.size` or `size()`?");
+    assert_eq!(help(".nodes | revers"), "did you mean `.revers` or `reverse()`?");
+}
+
+#[test]
 fn a_suggestion_has_the_place_that_it_replaces() {
     let text = "downstream(\"P-101A\", {dept: 1})";
     let error = Query::parse(text).expect_err("there is no such option");

@@ -47,6 +47,8 @@ const HABITS: &[Habit] = &[
     Habit { before: "+", here: "=", help: NO_ASSIGNMENT, instead: None },
     Habit { before: "-", here: "=", help: NO_ASSIGNMENT, instead: None },
     Habit { before: "|", here: "=", help: NO_ASSIGNMENT, instead: None },
+    Habit { before: "|", here: ">", help: "the pipe is `|`", instead: Some("") },
+    Habit { before: "(", here: "*)", help: "the number of items is `| size()`", instead: None },
     Habit { before: "|", here: "|", help: "`or` joins conditions; `|` is the pipe", instead: None },
     Habit { before: "", here: "||", help: "`or` joins conditions; `|` is the pipe", instead: Some("or") },
     Habit { before: "", here: "&&", help: "`and` joins conditions", instead: Some("and") },
@@ -56,6 +58,7 @@ const HABITS: &[Habit] = &[
     Habit { before: "", here: "=>", help: "at least is `>=`", instead: Some(">=") },
     Habit { before: "", here: "=<", help: "at most is `<=`", instead: Some("<=") },
     Habit { before: "", here: "=~", help: "a pattern is tested by `regex(.tag, \"^P-\")`", instead: None },
+    Habit { before: "", here: "~", help: "a pattern is tested by `regex(.tag, \"^P-\")`", instead: None },
     Habit { before: "", here: "=", help: "equality is `==`", instead: Some("==") },
     Habit {
         before: "",
@@ -251,6 +254,9 @@ impl Place<'_> {
         };
         let help = r#"strings stand in `"`"#;
         let inner = &here[quote.len_utf8()..];
+        if quote == '\'' && self.before().trim().is_empty() && inner.starts_with('.') {
+            return advice("these quotes are for a shell, and this one has left them: there, write the query in `\"`");
+        }
         let Some(end) = inner.find(closing) else { return advice(help) };
         let length = here.len() - inner.len() + end + inner[end..].chars().next().map_or(0, char::len_utf8);
         Advice::replace(help, length, &quoted(&inner[..end]))
@@ -406,6 +412,9 @@ impl Place<'_> {
     fn letter(&self) -> Option<Advice> {
         matches!(self.code, Code::PropertyExpected | Code::KeyExpected).then_some(())?;
         let here = self.here();
+        if here.starts_with('.') && self.code == Code::KeyExpected {
+            return advice("an object has keys, `{tag: .tag}`; `pick(.tag)` takes fields under their names");
+        }
         if here.starts_with([' ', '\n', '\t', '\r']) {
             return advice("no white space may stand between the dot and the name");
         }
@@ -628,6 +637,10 @@ mod tests {
         check_help(".a, .b", "several values are a list: `[.a, .b]`");
         check_help("/nodes/node", "a path is written with dots: `.nodes.0.tag`");
         check_help(".a += 1", NO_ASSIGNMENT);
+        check_repair(".nodes |> size()", ".nodes | size()");
+        check_help("count(*)", "the number of items is `| size()`");
+        check_help("filter(.tag ~ \"P\")", "a pattern is tested by `regex(.tag, \"^P-\")`");
+        check_help("map({.tag})", "an object has keys, `{tag: .tag}`; `pick(.tag)` takes fields under their names");
         check_help(".nodes -> size()", "the pipe is `|`");
         check_help(".nodes | @csv", "there is no `@`: results are values, printed as JSON");
         check_help("0x10", "numbers are decimal, without `_` and without units: `1000`, `1.5e3`");
@@ -651,6 +664,8 @@ mod tests {
         check_help("f(1))", "no bracket is open that `)` could close");
         check_help("1 == 2 == 3", "`==` cannot follow `==`: use parentheses, or join two conditions with `and`");
         check_help(".a \"b\"", "an operator such as `|` or a `,` is missing here");
+        check_help("'.a'", "these quotes are for a shell, and this one has left them: there, write the query in `\"`");
+        check_repair("'a'", "\"a\"");
         check_repair(".a – 1", ".a - 1");
         check_repair("\u{2212}1", "-1");
         check_repair("\u{feff}.a", ".a");
