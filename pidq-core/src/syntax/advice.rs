@@ -503,7 +503,11 @@ fn without_comments(text: &str) -> String {
             [b'/', b'*', ..] => rest[2..].find("*/").map_or(rest.len(), |at| at + 4),
             _ => 0,
         };
-        let text = string(rest).map_or(c.len_utf8(), |(after, _)| rest.len() - after.len());
+        let text = match c {
+            // A string that is not closed is the rest: to look for its end again and again would take long.
+            '"' => string(rest).map_or(rest.len(), |(after, _)| rest.len() - after.len()),
+            c => c.len_utf8(),
+        };
         kept.push_str(if comment > 0 { " " } else { &rest[..text] });
         rest = &rest[comment.max(text)..];
     }
@@ -548,9 +552,9 @@ pub(super) fn unclosed(text: &str, open: usize) -> String {
 pub(crate) fn swallowed(text: &str, comments: &[Span], operators: &Operators) -> Vec<Warning> {
     let is_swallowed = |comment: &&Span| {
         let range = comment.range(text);
-        let follows = text[..range.start].rsplit('\n').next().is_some_and(|line| !line.trim().is_empty());
-        let said = text[range].strip_prefix("//").filter(|_| follows);
-        said.is_some_and(|said| parse(said, operators, Profile::Pidq).is_ok())
+        let Some(said) = text[range.clone()].strip_prefix("//") else { return false };
+        let line = text[..range.start].rsplit('\n').next().unwrap_or_default();
+        !line.trim().is_empty() && parse(said, operators, Profile::Pidq).is_ok()
     };
     let warning = |comment: &Span| {
         let warning = Warning::new("PQW12", "`//` begins a comment, so this is left out").with_span(*comment);
