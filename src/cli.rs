@@ -42,6 +42,7 @@ mod validate;
 
 use std::process::ExitCode;
 
+use clap::error::{ContextKind, ContextValue};
 use clap::{Args, FromArgMatches, Parser, Subcommand};
 
 use failure::{Result, Status};
@@ -192,5 +193,16 @@ fn run(command: Command) -> Result {
 /// Prints help, version or what is wrong with the options. A closed pipe does not matter here either.
 fn explain_usage(message: &clap::Error) -> Status {
     drop(message.print());
+    if let Some(ContextValue::String(word)) = message.get(ContextKind::InvalidSubcommand) {
+        tell_of_query(word);
+    }
     if message.use_stderr() { Status::Usage } else { Status::Done }
+}
+
+/// A query or a file in place of the subcommand is a habit from jq.
+fn tell_of_query(word: &str) {
+    let is_query = word.contains(|c: char| !c.is_ascii_alphanumeric() && c != '-');
+    if is_query || std::path::Path::new(word).exists() {
+        failure::warn("`pidq query QUERY FILE` asks a question of a file\n");
+    }
 }

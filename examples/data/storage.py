@@ -165,7 +165,7 @@ LOOPS = [
 
 METADATA = {
     "drawing_name": "100-PID-0005 Condensate storage and loading",
-    "job_id": "plant-100",
+    "job_id": "storage-100",
     "schema_version": "1.0.0",
     "change_version": "1",
     "drawing_number": "100-PID-0005",

@@ -299,11 +299,14 @@ impl<'p> Checker<'p> {
     // What is said.
 
     fn warn(&mut self, code: &'static str, message: String, span: Span, help: Option<String>) {
-        if self.findings.warnings.len() == MAX_WARNINGS {
-            return;
-        }
         let warning = Warning::new(code, message).with_span(span);
-        self.findings.warnings.push(help.into_iter().fold(warning, Warning::with_help));
+        self.push(help.into_iter().fold(warning, Warning::with_help));
+    }
+
+    fn push(&mut self, warning: Warning) {
+        if self.findings.warnings.len() < MAX_WARNINGS {
+            self.findings.warnings.push(warning);
+        }
     }
 
     /// The first call that fails is the one that is told.
@@ -315,7 +318,8 @@ impl<'p> Checker<'p> {
 
     fn look_at(&mut self, call: &'p Call, input: Type, args: &[Type]) {
         match (call.function.standard_name().unwrap_or_default(), args) {
-            ("filter", [condition]) => self.filter(call, *condition),
+            ("filter" | "nodes" | "edges", [condition]) => self.filter(call, *condition),
+            (name, [_, ..]) if KEYED.contains(&name) => self.key(call, name),
             ("sum" | "average", []) => self.aggregate(call, input, Kinds::TEXT | Kinds::CONTAINERS),
             ("prod" | "min" | "max", []) => self.aggregate(call, input, Kinds::OBJECT),
             ("in", [value, list]) => self.membership(call, *value, *list),
@@ -347,11 +351,11 @@ impl<'p> Checker<'p> {
             return;
         }
         let name = &key.name;
-        let help = match self.is_of_attributes(list) {
-            true => format!("`attr(\"{name}\")` of the object reads its `attributes`"),
-            false => format!("for every item of the list, write `map(.{name})`; for the first one, `.0.{name}`"),
+        let warning = match self.is_of_attributes(list) {
+            true => field_of_list(name).with_help(format!("`attr(\"{name}\")` of the object reads its `attributes`")),
+            false => field_of_list(name),
         };
-        self.warn("PQW07", format!("a list has no field `{name}`: the result is null"), key.span, Some(help));
+        self.push(warning.with_span(key.span));
     }
 
     /// Whether the items of a list are `{name, value}`.
@@ -375,8 +379,26 @@ impl<'p> Checker<'p> {
             Some(false) if matches!(plan, Plan::Constant(_)) => "no item: the condition is constant",
             _ => return,
         };
-        let help = always.then(|| "compare it with something, as in `filter(.a == 1)`".to_owned());
-        self.warn("PQW06", format!("`filter` keeps {keeps}"), call.span, help);
+        let name = call.function.row().name;
+        let help = match plan {
+            Plan::Constant(constant) if name == "nodes" && constant.value().as_str().is_some() => {
+                Some("the node of an id or a tag is `node(…)`".to_owned())
+            }
+            _ => always.then(|| format!("compare it with something, as in `{name}(.a == 1)`")),
+        };
+        self.warn("PQW06", format!("`{name}` keeps {keeps}"), call.span, help);
+    }
+
+    /// PQW13: a text where a field was meant. All items have the same key then.
+    fn key(&mut self, call: &'p Call, name: &str) {
+        let Some(Plan::Constant(constant)) = call.args.first() else { return };
+        let Some(text) = constant.value().as_str() else { return };
+        let help = match text {
+            "asc" | "desc" => format!("the direction is the second argument: `{name}(get(), \"{text}\")`"),
+            field if field.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') => format!("a field is `.{field}`"),
+            _ => "a field is read by its path, as in `.tag`".into(),
+        };
+        self.warn("PQW13", format!("`{name}` has the same key for all items"), call.span, Some(help));
     }
 
     /// Whether a condition without fields holds.
@@ -487,7 +509,16 @@ impl<'p> Checker<'p> {
     }
 }
 
+/// Functions whose first argument says by what.
+const KEYED: &[&str] = &["sort", "groupBy", "keyBy", "uniqBy", "countBy", "minBy", "maxBy", "sumBy", "avgBy"];
+
 const COMPARISONS: &[&str] = &["eq", "ne", "gt", "gte", "lt", "lte"];
+
+/// PQW07, without its place.
+pub(crate) fn field_of_list(name: &str) -> Warning {
+    let help = format!("for every item of the list, write `map(.{name})`; for the first one, `.0.{name}`");
+    Warning::new("PQW07", format!("a list has no field `{name}`: the result is null")).with_help(help)
+}
 
 fn rule(call: &Call) -> &'static Rule {
     let rule = call.function.standard_name().and_then(|name| RULES.iter().find(|rule| rule.names.contains(&name)));

@@ -401,7 +401,8 @@ impl Error {
             ("help", &inner.help),
         ];
         for (name, part) in parts {
-            if let Some(part) = part {
+            // The pointer to the whole query is an empty text.
+            if let Some(part) = part.as_deref().filter(|part| !part.is_empty()) {
                 text.push_str(&format!("  {}= {name}:{} {part}\n", styles.help, styles.reset));
             }
         }
@@ -437,6 +438,8 @@ fn render_source(text: &mut String, source: &str, span: Span, label: Option<&str
     let start = floor_char_boundary(source, span.start as usize);
     let line_start = source[..start].rfind('\n').map_or(0, |at| at + 1);
     let line_end = source[start..].find('\n').map_or(source.len(), |at| start + at);
+    // Lines of Windows end with two characters.
+    let line_end = start + source[start..line_end].trim_end_matches('\r').len();
     let end = floor_char_boundary(source, span.end as usize).clamp(start, line_end);
     let (before, marked, after) = (&source[line_start..start], &source[start..end], &source[end..line_end]);
     let skipped = before.chars().count().saturating_sub(SHOWN / 2);
@@ -478,7 +481,7 @@ pub struct Warning {
     /// The stable code: `PQW01` unknown field, `PQW02` comparison that is never true, `PQW03` argument ignored, `PQW04`
     /// query inside `get`, `PQW05` sum without numbers, `PQW06` filter that keeps all or nothing, `PQW07` field of a
     /// list, `PQW08` direction assumed, `PQW09` list cut, `PQW10` duplicate keys in the input, `PQW11`
-    /// argument missing.
+    /// argument missing, `PQW12` value in a comment, `PQW13` key that is the same for all.
     pub code: &'static str,
     /// What it is, in one line.
     pub message: String,

@@ -18,10 +18,10 @@ use crate::eval::{Cx, Scratch};
 use crate::functions;
 use crate::graph::Graph;
 use crate::limits::{Limits, MAX_PARAMS, MAX_PARAMS_SIZE};
-use crate::suggest::Search;
+use crate::suggest::{self, Search};
 use crate::syntax::operators::{Operator, Operators};
 use crate::syntax::print::PrintOptions;
-use crate::syntax::{Expr, Profile, format, json, print, text};
+use crate::syntax::{Expr, Profile, advice, format, json, print, text};
 use crate::value::{Value, Written, write};
 
 pub use explanation::{Explanation, Step};
@@ -90,8 +90,11 @@ impl Dialect {
     /// # Errors
     /// As [`Dialect::parse`], and `PQ5xxx` for the parameters.
     pub fn parse_with(&self, text: &str, params: &str) -> Result<Query> {
-        let expr = text::parse(text, &self.operators, self.profile).map_err(|error| error.locate(text))?;
-        self.compile(Origin::text(expr, text), params)
+        let read = text::parse_with_comments(text, &self.operators, self.profile);
+        let (expr, comments) = read.map_err(|error| self.with_calls_there_are(error))?;
+        let mut query = self.compile(Origin::text(expr, text), params)?;
+        query.compiled.warnings.extend(advice::swallowed(text, &comments, &self.operators));
+        Ok(query)
     }
 
     /// Compiles a query in JSON format: `["size"]`.
@@ -135,6 +138,18 @@ impl Dialect {
     /// `PQ0xxx`.
     pub fn format(&self, text: &str) -> Result<String> {
         format::format(text, &self.operators, self.profile).map_err(|error| error.locate(text))
+    }
+
+    /// A word alone may be meant as a property or as a call, but not of a function that there is none.
+    fn with_calls_there_are(&self, error: Error) -> Error {
+        /// Shorter words are near to too many functions.
+        const SHORTEST: usize = 4;
+        let [property, call] = error.suggestions() else { return error };
+        let Some(name) = call.text.strip_suffix("()").filter(|name| self.find(name).is_none()) else { return error };
+        let known = self.functions().map(|function| function.name).filter(|_| name.len() >= SHORTEST);
+        let near = suggest::nearest(name, known).first().map(|near| format!("{near}()"));
+        let texts: Vec<String> = std::iter::once(property.text.to_string()).chain(near).collect();
+        error.with_help(format!("did you mean `{}`?", texts.join("` or `"))).with_suggestions(texts)
     }
 
     fn compile(&self, origin: Origin, params: &str) -> Result<Query> {
@@ -407,6 +422,10 @@ impl Query {
             let may_be_left = || cx.has_left_early() && keys.has(name);
             if cx.never_found(at) && !is_told && !may_be_left() {
                 warnings.push(keys.unknown_field(name, *span));
+            }
+            let is_known = || self.notes().any(|note| note.code == "PQW07" && note.span == Some(*span));
+            if cx.asked_of_lists(at) && !is_told && !is_known() {
+                warnings.push(check::field_of_list(name).with_span(*span));
             }
         }
         warnings.extend(self.notes().cloned());

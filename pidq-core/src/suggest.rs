@@ -2,7 +2,8 @@
 
 /// Names near to `name`, nearest first, at most three; ties in the order given.
 ///
-/// Damerau-Levenshtein distance (optimal string alignment) without regard to case, at most a third of the length.
+/// Damerau-Levenshtein distance (optimal string alignment) without regard to case, at most a third of the length, and
+/// less than the length of the longer name: one that shares no letter is no misspelling.
 pub(crate) fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Vec<&'n str> {
     /// Longer names are not misspelt, they are something else; and distance is quadratic.
     const LONGEST: usize = 64;
@@ -14,8 +15,10 @@ pub(crate) fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> V
     let mut rows = Rows::default();
     let mut near: Vec<(usize, &str)> = known
         .filter(|other| may_be_near(other, letters.len(), allowed))
-        .map(|other| (rows.distance(&letters, &lower(other), allowed), other))
-        .filter(|(distance, _)| *distance <= allowed)
+        .map(|other| (other, lower(other)))
+        .map(|(other, theirs)| (rows.distance(&letters, &theirs, allowed), letters.len().max(theirs.len()), other))
+        .filter(|(distance, longer, _)| distance <= &allowed && distance < longer)
+        .map(|(distance, _, other)| (distance, other))
         .collect();
     near.sort_by_key(|(distance, _)| *distance);
     near.into_iter().take(3).map(|(_, name)| name).collect()
@@ -177,6 +180,17 @@ mod tests {
         check("tagz", &["tag", "tags"]);
         check("upstream", &[]);
         check("", &[]);
+    }
+
+    #[test]
+    fn a_name_that_shares_no_letter_is_not_near() {
+        let check = |name: &str, known: &[&'static str], near: &[&str]| {
+            assert_eq!(nearest(name, known.iter().copied()), near, "{name}");
+        };
+        check("a", &["x", "y"], &[]);
+        check("a", &["", "A", "b", "ab"], &["A", "ab"]);
+        check("ab", &["b", "ba", "ac", "xy"], &["b", "ba", "ac"]);
+        check("ä", &["Ä", "ö"], &["Ä"]);
     }
 
     #[test]

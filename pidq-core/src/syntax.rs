@@ -3,7 +3,7 @@
 //! It is the JSON format itself (a call is an array `[name, argument, ...]`) with a span on every part, so the text
 //! format, the JSON format, `stringify` and the compiler need no second model.
 
-mod advice;
+pub(crate) mod advice;
 pub(crate) mod format;
 pub(crate) mod json;
 pub(crate) mod operators;

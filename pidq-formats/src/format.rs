@@ -87,7 +87,7 @@ pub const FORMATS: &[Format] = &[
         name: "csv",
         media_type: "text/csv",
         extension: "csv",
-        summary: "a list of objects as one table",
+        summary: "a list of objects as one table; of a drawing, its nodes",
         read: None,
         write: Some(Writer { files: &["table.csv"], write: tables::write_table }),
     },

@@ -39,9 +39,14 @@ fn uncell(text: &str) -> &str {
     text.strip_prefix(GUARD).filter(|rest| is_formula(rest)).unwrap_or(text)
 }
 
-/// Writes a list of objects, one object, or a list of anything, as one table.
+/// Writes a list of objects, one object, or a list of anything, as one table; of a drawing, its nodes.
 pub fn write_table(value: Value<'_>) -> Result<Vec<Vec<u8>>> {
     let mut csv = csv::Writer::from_writer(Vec::new());
+    if let Some(model) = value.as_object().and_then(|_| Model::of(value).ok()) {
+        let columns = Columns::of(model.nodes.iter().map(|node| node.fields))?;
+        write_nodes(&mut csv, &model, &columns)?;
+        return Ok(vec![finish(csv)?]);
+    }
     match value {
         Value::Object(object) => write_rows(&mut csv, &Columns::of([object].into_iter())?, [object].into_iter())?,
         Value::Array(list) if list.iter().all(|item| matches!(item, Value::Object(_))) => {

@@ -15,6 +15,7 @@ use hyper::header::{AUTHORIZATION, AsHeaderName, CONTENT_TYPE, HeaderMap};
 use hyper::http::uri::Authority;
 use hyper::{Method, StatusCode, Uri, header};
 use serde::de::DeserializeOwned;
+use serde_json::error::Category;
 
 pub use body::Pieces;
 pub(crate) use body::{Incoming, Reader};
@@ -269,11 +270,35 @@ impl Request {
 fn malformed_json(error: serde_json::Error) -> Problem {
     let place = format!("line {}, column {}", error.line(), error.column());
     let (code, what) = match error.classify() {
-        serde_json::error::Category::Data => ("invalid-request", "The body is JSON, and not what is expected"),
-        _ => ("malformed-json", "The body is not JSON"),
+        Category::Data => ("invalid-request", format!("The body is JSON, and not what is expected{}", wanted(&error))),
+        Category::Eof if error.column() == 0 => ("malformed-json", "The body is empty, and should be JSON".into()),
+        _ => ("malformed-json", "The body is not JSON".into()),
     };
     let problem = Problem::new(StatusCode::BAD_REQUEST, code).detail(format!("{what} (at {place})."));
     problem.with("line", error.line()).with("column", error.column())
+}
+
+/// What serde expected. What it found stays out: that is the body's.
+fn wanted(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let text = text.rsplit_once(" at line ").map_or(&*text, |(before, _)| before);
+    match (text.strip_prefix("missing field "), text.rsplit_once(", expected ")) {
+        (Some(name), _) => format!(": the member {name} is missing"),
+        (None, Some((_, expected))) => format!(": {} is expected", in_json(expected)),
+        (None, None) => String::new(),
+    }
+}
+
+/// What serde expects, in the words of JSON.
+fn in_json(expected: &str) -> &str {
+    match expected {
+        "a map" => "an object",
+        "a sequence" => "a list",
+        "a boolean" => "`true` or `false`",
+        "u8" | "u16" | "u32" | "u64" | "usize" => "a whole number",
+        named if named.starts_with("struct ") => "an object",
+        other => other,
+    }
 }
 
 #[cfg(test)]
@@ -288,6 +313,28 @@ mod tests {
         let (uri, id) = (Uri::from_static("/"), "x".into());
         let client = IpAddr::from([127, 0, 0, 1]);
         Head { method: Method::GET, uri, headers: map, client, secure: false, id, traceparent: None }
+    }
+
+    #[test]
+    fn a_body_that_does_not_fit_is_told_what_is_expected_and_not_what_it_said() {
+        #[derive(Debug, serde::Deserialize)]
+        struct Asked {
+            #[serde(rename = "query")]
+            _query: String,
+            #[serde(rename = "most", default)]
+            _most: u8,
+        }
+        let detail = |body: &str| {
+            let problem = malformed_json(serde_json::from_str::<Asked>(body).expect_err(body));
+            problem.to_json(&head(&[]))["detail"].as_str().expect("a detail").to_owned()
+        };
+        let wrong = "The body is JSON, and not what is expected";
+        assert_eq!(detail("{}"), format!("{wrong}: the member `query` is missing (at line 1, column 2)."));
+        assert_eq!(detail(r#"{"query": 5}"#), format!("{wrong}: a string is expected (at line 1, column 11)."));
+        let quoted = r#"{"query": "", "most": "s, expected z at line 7"}"#;
+        assert_eq!(detail(quoted), format!("{wrong}: a whole number is expected (at line 1, column 47)."));
+        assert_eq!(detail(""), "The body is empty, and should be JSON (at line 1, column 0).");
+        assert_eq!(detail("{"), "The body is not JSON (at line 1, column 1).");
     }
 
     #[test]

@@ -222,7 +222,9 @@ impl<S> Router<S> {
 impl Missed {
     pub fn into_problem(self) -> Problem {
         match self {
-            Missed::Path => Problem::not_found("not-found").detail("There is nothing at this path."),
+            Missed::Path => {
+                Problem::not_found("not-found").detail("There is nothing at this path; `/docs` shows what there is.")
+            }
             Missed::Method(allow) | Missed::Options(allow) => {
                 Problem::new(hyper::StatusCode::METHOD_NOT_ALLOWED, "method-not-allowed")
                     .detail(format!("This path takes {allow}."))

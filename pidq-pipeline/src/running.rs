@@ -1,5 +1,6 @@
 //! The command: settings in, a running platform or a worker, exit code out.
 
+use std::io::{self, Write};
 use std::sync::Arc;
 
 use pidq_http::{App, Floor, Settings, Shutdown, help, serve};
@@ -20,6 +21,22 @@ pub enum Part {
     Worker,
 }
 
+impl Part {
+    fn purpose(self) -> &'static str {
+        match self {
+            Part::Server => "Keeps documents in pipelines, and answers questions from them.",
+            Part::Worker => "Reads documents that others were sent; several workers share a database.",
+        }
+    }
+
+    fn command(self) -> &'static str {
+        match self {
+            Part::Server => "pidq pipeline serve",
+            Part::Worker => "pidq pipeline worker",
+        }
+    }
+}
+
 /// Runs until it is told to stop. `--help` lists the settings.
 ///
 /// # Errors
@@ -30,7 +47,10 @@ pub fn start(
     environment: impl IntoIterator<Item = (String, String)>,
 ) -> Result<(), OpenError> {
     if arguments.iter().any(|argument| ["--help", "-h"].contains(&argument.as_str())) {
-        print!("Keeps documents in pipelines, and answers questions from them.\n\n{}", help(TABLES));
+        let settings = help(part.command(), TABLES);
+        let text = format!("{}\n\n{settings}", part.purpose());
+        // Who has read enough closes the pipe.
+        drop(io::stdout().write_all(text.as_bytes()));
         return Ok(());
     }
     let settings = Settings::read(TABLES, arguments, environment)?;

@@ -157,12 +157,17 @@ fn load(body: &Bytes, rules: &Rules) -> Result<Graph> {
     let graph = Graph::from_json_within(&body[..], rules.depth).map_err(|error| match error.code() {
         Code::InputTooDeep => refusal(vec![Fault { pointer: String::new(), detail: error.message().into() }]),
         Code::InputTooLarge => Error::GraphTooLarge { what: "bytes", limit: rules.bytes as u64 },
-        _ => malformed(error.message(), error.span().map_or(0, |span| span.start as usize)),
+        _ => malformed(&advised(&error), error.span().map_or(0, |span| span.start as usize)),
     })?;
     match json::lone_surrogate(graph.source()) {
         Some(offset) => Err(malformed("An escape is half a character", offset)),
         None => Ok(graph),
     }
+}
+
+/// What is wrong with the text, and what to do about it.
+fn advised(error: &pidq_core::Error) -> String {
+    error.help().map_or_else(|| error.message().into(), |help| format!("{}: {help}", error.message()))
 }
 
 fn malformed(detail: &str, offset: usize) -> Error {

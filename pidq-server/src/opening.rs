@@ -147,6 +147,10 @@ async fn store_with(settings: &Settings, clock: Clock) -> Result<Arc<dyn Store>,
 
 async fn graphs(settings: &Settings, clock: Clock) -> Result<Arc<dyn Store>, OpenError> {
     match settings.path("PIDQ_GRAPHS")? {
+        Some(path) if !path.is_dir() => {
+            let why = format!("`{}` is no folder: graphs are files `JOB.json` in one", path.display());
+            Err(settings.wrong("PIDQ_GRAPHS", &why).into())
+        }
         Some(path) => {
             let (rules, events) = (rules(settings)?, Arc::new(tell));
             let served = Served::open(path, served::Options { rules, events, ..served::Options::default() });

@@ -1,5 +1,6 @@
 //! The command: settings in, a running service, exit code out.
 
+use std::io::{self, Write};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,6 +13,15 @@ use tokio::task::spawn_blocking;
 use crate::opening::{OpenError, open};
 use crate::server::Server;
 use crate::settings::SETTINGS;
+
+const EXAMPLES: &str = "\
+Examples:
+  pidq serve --graphs drawings --auth off     every JOB.json of a folder, for everybody on this machine
+  pidq serve --data-dir /var/lib/pidq         graphs and accounts that the service keeps
+  PIDQ_LISTEN=127.0.0.1:9000 pidq serve       at another address
+
+`GET /docs` shows the calls in a browser.
+";
 
 /// Serves until it is told to stop. `--help` lists the settings.
 ///
@@ -35,7 +45,10 @@ pub fn run(
 /// Why it could not start.
 pub fn start(arguments: Vec<String>, environment: impl IntoIterator<Item = (String, String)>) -> Result<(), OpenError> {
     if arguments.iter().any(|argument| ["--help", "-h"].contains(&argument.as_str())) {
-        print!("Serves graphs and queries on them.\n\n{}", help(&[SETTINGS, COMMON]));
+        let settings = help("pidq serve", &[SETTINGS, COMMON]);
+        let text = format!("Serves graphs and queries on them.\n\n{settings}\n{EXAMPLES}");
+        // Who has read enough closes the pipe.
+        drop(io::stdout().write_all(text.as_bytes()));
         return Ok(());
     }
     let settings = Settings::read(&[COMMON, SETTINGS], arguments, environment)?;

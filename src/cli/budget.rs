@@ -12,7 +12,7 @@ use pidq::{Cancel, Limits};
 #[derive(Args)]
 pub struct LimitOptions {
     /// What a run may cost, such as `fuel=5M,memory=1G,output=10M,time=2s`; else 2 billion steps, 2 GiB, any output, any time
-    #[arg(long, value_name = "NAME=AMOUNT,...", default_value = "")]
+    #[arg(long, value_name = "NAME=AMOUNT,...", default_value = "", hide_default_value = true)]
     limits: Budget,
 }
 

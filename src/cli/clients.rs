@@ -35,7 +35,7 @@ enum Action {
         /// Its id; without one it is made up
         id: Option<String>,
         /// What it is, for people
-        #[arg(long, default_value = "")]
+        #[arg(long, default_value = "", hide_default_value = true)]
         title: String,
         /// A way to a token: password, refresh_token, client_credentials; may be given again
         #[arg(long = "grant", value_name = "GRANT", default_values = ["password", "refresh_token"])]
@@ -59,6 +59,9 @@ enum Action {
 
 /// Runs the subcommand.
 pub fn run(options: &Options) -> Result {
+    if matches!(options.action, Action::List) {
+        options.place.is_there("PIDQ_DATABASE_URL")?;
+    }
     with_accounts(&options.place, async |identities| act(&options.action, identities).await)
 }
 

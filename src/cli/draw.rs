@@ -9,7 +9,7 @@ use pidq::{Graph, Scratch};
 use pidq_formats::{Drawing, Style, marked_in};
 
 use super::budget::LimitOptions;
-use super::failure::{Failure, Result, Status};
+use super::failure::{self, Failure, Result, Status};
 use super::import;
 use super::question::Writing;
 
@@ -54,6 +54,7 @@ pub struct Options {
 
 /// Runs the subcommand.
 pub fn run(options: &Options) -> Result {
+    options.output.as_deref().map_or(Ok(()), refuse_pictures)?;
     let graph = import::graph(&options.graph)?;
     let ids = |query: &Option<String>| query.as_deref().map(|text| ids(options, text, &graph)).transpose();
     let drawing = Drawing {
@@ -70,6 +71,19 @@ pub fn run(options: &Options) -> Result {
     Ok(Status::Done)
 }
 
+/// A drawing is SVG whatever its file is called, and other programs go by the name.
+fn refuse_pictures(path: &Path) -> Result<()> {
+    const PICTURES: &[&str] = &["png", "pdf", "jpg", "jpeg", "gif", "webp", "dwg", "dxf"];
+    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default().to_ascii_lowercase();
+    match PICTURES.contains(&&*ending) {
+        true => Err(Failure::Usage(format!(
+            "a drawing is SVG: name it `{}`; browsers and Inkscape make other pictures of it",
+            path.with_extension("svg").display()
+        ))),
+        false => Ok(()),
+    }
+}
+
 /// The ids that a query gives.
 fn ids(options: &Options, text: &str, graph: &Graph) -> Result<BTreeSet<String>> {
     let query = options.writing.compile(text)?;
@@ -77,6 +91,10 @@ fn ids(options: &Options, text: &str, graph: &Graph) -> Result<BTreeSet<String>>
         let scratch = Scratch::new();
         let outcome = query.run(graph, &scratch, limits).map_err(|error| Failure::Query(error, text.into()))?;
         super::query::warn(&outcome.warnings, &query);
-        Ok(marked_in(graph.root(), outcome.value))
+        let ids = marked_in(graph.root(), outcome.value);
+        if ids.is_empty() {
+            failure::warn(&format!("nothing to draw or to mark: `{text}` gives no node and no edge\n"));
+        }
+        Ok(ids)
     })
 }

@@ -46,8 +46,14 @@ pub struct Options {
 }
 
 fn names() -> clap::builder::PossibleValuesParser {
-    let written = FORMATS.iter().filter(|format| format.write.is_some());
-    written.map(|format| clap::builder::PossibleValue::new(format.name).help(format.summary)).collect::<Vec<_>>().into()
+    written()
+        .map(|format| clap::builder::PossibleValue::new(format.name).help(format.summary))
+        .collect::<Vec<_>>()
+        .into()
+}
+
+fn written() -> impl Iterator<Item = &'static Format> {
+    FORMATS.iter().filter(|format| format.write.is_some())
 }
 
 /// Runs the subcommand.
@@ -74,7 +80,10 @@ impl Options {
         // A file is one table, so that `.csv` means the format of one file.
         let writes_one = |format: &&Format| format.write.as_ref().is_some_and(|writer| writer.files.len() == 1);
         let by_ending = || FORMATS.iter().filter(writes_one).find(|format| Some(format.extension) == ending);
-        by_name.or_else(by_ending).ok_or_else(|| Failure::Usage("give the format with --format".into()))
+        by_name.or_else(by_ending).ok_or_else(|| {
+            let names: Vec<&str> = written().map(|format| format.name).collect();
+            Failure::Usage(format!("give the format with --format: {}", names.join(", ")))
+        })
     }
 
     fn ask(&self, text: &str, graph: &Graph, format: &Format) -> Result<Vec<Part>> {

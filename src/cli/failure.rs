@@ -50,7 +50,7 @@ impl Failure {
         Failure::Usage(match error.kind() {
             io::ErrorKind::NotFound => format!("there is no file `{name}`; is the path complete?"),
             io::ErrorKind::IsADirectory => {
-                format!("`{name}` is a folder; `pidq query --all {name} QUERY` asks every JSON file in it")
+                format!("`{name}` is a folder, not a file; `pidq query --all {name} QUERY` asks every JSON file in it")
             }
             io::ErrorKind::NotADirectory => {
                 format!("`{name}` is not a folder; `pidq query QUERY {name}` asks one file")

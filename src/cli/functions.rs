@@ -49,8 +49,11 @@ fn list(dialect: &Dialect) -> String {
 }
 
 fn describe(dialect: &Dialect, name: &str) -> Result<String> {
-    let found = dialect.functions().find(|function| function.name == name);
-    found.map(details).ok_or_else(|| unknown(dialect, name))
+    let named = name.trim_end_matches("()");
+    let operator = dialect.operators().flatten().find(|(text, _)| &**text == name).map(|(_, function)| function);
+    let named = operator.map_or(named, |function| function);
+    let found = dialect.functions().find(|function| function.name == named);
+    found.map(details).ok_or_else(|| unknown(dialect, named))
 }
 
 fn details(function: &Function) -> String {
@@ -61,7 +64,9 @@ fn details(function: &Function) -> String {
 
 /// The compiler knows what might have been meant.
 fn unknown(dialect: &Dialect, name: &str) -> Failure {
-    let error = dialect.parse(&format!("{name}()")).err();
+    let is_word = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    let error = dialect.parse(&format!("{name}()")).err().filter(|_| is_word);
     let help = error.as_ref().and_then(|error| error.help()).map(|help| format!("; {help}"));
-    Failure::Usage(format!("no function `{name}`{}", help.unwrap_or_default()))
+    let help = help.unwrap_or_else(|| "; `pidq functions` lists all functions".into());
+    Failure::Usage(format!("no function `{name}`{help}"))
 }

@@ -28,7 +28,7 @@ pub struct Completions {
 #[derive(Args)]
 #[command(after_help = MAN)]
 pub struct Man {
-    /// A subcommand, for its own page
+    /// A subcommand, for its own page: `query`, `graph-import`
     subcommand: Option<String>,
 }
 
@@ -45,11 +45,23 @@ pub fn man(options: &Man) -> Result {
     let mut command = Cli::command();
     command.build();
     if let Some(name) = &options.subcommand {
-        let found = command.find_subcommand(name).cloned();
-        command = found.ok_or_else(|| Failure::Usage(format!("no subcommand `{name}`")))?;
+        let found = named(&command, name).cloned();
+        command = found.ok_or_else(|| Failure::Usage(format!("no subcommand `{name}`; `pidq --help` lists them")))?;
     }
     let mut page = Vec::new();
     clap_mangen::Man::new(command).render(&mut page)?;
-    io::stdout().lock().write_all(&page)?;
+    io::stdout().lock().write_all(as_written(&String::from_utf8_lossy(&page)).as_bytes())?;
     Ok(Status::Done)
+}
+
+/// The subcommand of a name, or of a page: `graph-import`.
+fn named<'c>(command: &'c clap::Command, name: &str) -> Option<&'c clap::Command> {
+    let within =
+        |inner: &'c clap::Command| named(inner, name.strip_prefix(inner.get_name())?.strip_prefix(['-', ' '])?);
+    command.find_subcommand(name).or_else(|| command.get_subcommands().find_map(within))
+}
+
+/// Examples are to be copied: `man` fills and justifies lines unless it is told not to.
+fn as_written(page: &str) -> String {
+    page.replace(".SH EXTRA\n", ".SH EXTRA\n.nf\n")
 }

@@ -64,7 +64,7 @@ pub fn run(options: &Options) -> Result {
         bar.inc(1);
     }
     bar.finish_and_clear();
-    summary.tell(jobs.len());
+    summary.tell(jobs.len(), options.verbose);
     Ok(if summary.failed > 0 { Status::Usage } else { Status::Done })
 }
 
@@ -185,8 +185,14 @@ pub fn refused(error: pidq_formats::Error) -> Failure {
 pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let made = folder.map_or(Ok(()), fs::create_dir_all);
-    made.and_then(|()| fs::write(path, bytes))
-        .map_err(|error| Failure::Usage(format!("cannot write `{}`: {error}", path.display())))
+    made.and_then(|()| fs::write(path, bytes)).map_err(|error| unwritable(path, folder, &error))
+}
+
+fn unwritable(path: &Path, folder: Option<&Path>, error: &io::Error) -> Failure {
+    Failure::Usage(match folder.filter(|folder| folder.is_file()) {
+        Some(folder) => format!("`{}` is a file; several files go into a folder", folder.display()),
+        None => format!("cannot write `{}`: {error}", path.display()),
+    })
 }
 
 /// The graph in a file: JSON as it is, drawings of other programs imported.
@@ -222,10 +228,11 @@ impl Summary {
         }
     }
 
-    fn tell(&self, files: usize) {
+    fn tell(&self, files: usize, is_verbose: bool) {
         let Summary { read, nodes, edges, warnings, .. } = self;
         let noun = if files == 1 { "file" } else { "files" };
-        failure::warn(&format!("{read} of {files} {noun}: {nodes} nodes, {edges} edges, {warnings} warnings\n"));
+        let more = if *warnings > 0 && !is_verbose { "; --verbose tells them" } else { "" };
+        failure::warn(&format!("{read} of {files} {noun}: {nodes} nodes, {edges} edges, {warnings} warnings{more}\n"));
     }
 }
 

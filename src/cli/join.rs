@@ -24,7 +24,7 @@ Ids become `drawing#id`, with the number of the drawing where it has one. Nothin
 #[command(after_help = EXAMPLES)]
 pub struct Options {
     /// The sheets: pid_graph JSON, or drawings that can be imported; `-` is the standard input
-    #[arg(required = true, num_args = 2..)]
+    #[arg(required = true, value_name = "SHEET")]
     sheets: Vec<PathBuf>,
 
     /// By what two connectors are found to be one
@@ -62,6 +62,9 @@ impl By {
 
 /// Runs the subcommand.
 pub fn run(options: &Options) -> Result {
+    if let [alone] = &options.sheets[..] {
+        return Err(Failure::Usage(format!("a join takes two sheets or more, and `{}` is one", alone.display())));
+    }
     drawing::one_from_stdin(&options.sheets)?;
     let output = options.output.as_deref().filter(|path| *path != Path::new("-"));
     output.map_or(Ok(()), |output| spare_the_sheets(output, &options.sheets))?;

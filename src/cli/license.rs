@@ -39,7 +39,7 @@ pub struct Issue {
     #[arg(long, value_name = "ID")]
     system_id: String,
     /// Whom it is given to
-    #[arg(long, value_name = "NAME", default_value = "")]
+    #[arg(long, value_name = "NAME", default_value = "", hide_default_value = true)]
     organisation: String,
     /// What it is called
     #[arg(long, value_name = "NAME", default_value = "standard")]

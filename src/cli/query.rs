@@ -22,7 +22,10 @@ Examples:
   pidq query -e '.pid_graph.nodes | size() > 100' plant.json && echo large
   pidq query -s 'map(.pid_graph.metadata.drawing_number)' unit-1.json unit-2.json
   pidq query --all drawings '.pid_graph.nodes | size()'
-  pidq query -n '6 * 7'";
+  pidq query -n '6 * 7'
+
+Where a shell keeps `'` or takes `\"` away (cmd and PowerShell of Windows), write \"…\" around the query and \\\" in it, or put
+it into a file: --from-file.";
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]

@@ -76,6 +76,7 @@ impl Named {
     /// The values of the `$names` as a JSON object.
     pub fn params(&self) -> Result<String> {
         let mut members = Vec::new();
+        self.arg.chunks_exact(2).chain(self.argjson.chunks_exact(2)).try_for_each(|pair| check_name(&pair[0]))?;
         for pair in self.arg.chunks_exact(2) {
             members.push(member(&pair[0], &json(Value::String(&pair[1]))));
         }
@@ -87,6 +88,17 @@ impl Named {
         }
         Ok(format!("{{{}}}", members.join(",")))
     }
+}
+
+/// A name that no query can say is a slip: `--arg '$kind' loop`, `--arg kind=loop`.
+fn check_name(name: &str) -> Result<()> {
+    let is_name = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    let advice = match name.strip_prefix('$') {
+        _ if is_name(name) => return Ok(()),
+        Some(bare) if is_name(bare) => format!("without `$`, as in `--arg {bare} VALUE`"),
+        _ => "in letters, digits and `_`, with the value as the next word: `--arg NAME VALUE`".into(),
+    };
+    Err(Failure::Usage(format!("`{name}` is no name of a parameter: it is written {advice}")))
 }
 
 fn member(name: &str, value: &str) -> String {

@@ -1,6 +1,7 @@
 //! `pidq repl`: a prompt with history, completion and queries of several lines.
 
 use std::cell::RefCell;
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
@@ -63,6 +64,9 @@ pub fn run(options: &Options) -> Result {
         drop(editor.load_history(path));
     }
     editor.set_helper(Some(Assistant::new(&session)));
+    if io::stdin().is_terminal() {
+        failure::warn(":help tells what there is; Ctrl-D leaves\n");
+    }
     prompt(&mut editor, &mut session)?;
     if let Some(path) = &history {
         save(&mut editor, path);
@@ -122,7 +126,13 @@ fn go_on_after(done: Result<()>) -> Result<()> {
 fn read(line: &str) -> Line<'_> {
     let line = line.trim();
     let Some(command) = line.strip_prefix(':') else {
-        return if line.is_empty() { Line::Nothing } else { Line::Query(line) };
+        return match line {
+            "" => Line::Nothing,
+            // No queries, and what other prompts take.
+            "help" | "?" => Line::Help,
+            "exit" | "quit" => Line::Quit,
+            query => Line::Query(query),
+        };
     };
     match command.split_once(char::is_whitespace).unwrap_or((command, "")) {
         ("help" | "h", _) => Line::Help,
@@ -384,5 +394,10 @@ mod tests {
         assert_eq!(read(":load"), Line::Unknown(":load"));
         assert_eq!(read(" .a "), Line::Query(".a"));
         assert_eq!(read(" "), Line::Nothing);
+        assert_eq!(
+            [read("help"), read(" ?"), read("exit "), read("quit")],
+            [Line::Help, Line::Help, Line::Quit, Line::Quit]
+        );
+        assert_eq!(read(".help"), Line::Query(".help"));
     }
 }

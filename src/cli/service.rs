@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use pidq_http::auth::Identities;
-use pidq_http::{COMMON, Settings, environment, give_memory_back};
+use pidq_http::{COMMON, SettingError, Settings, environment, give_memory_back};
 use pidq_server::{OpenError, SETTINGS, open_accounts};
 
 use super::failure::{Failure, Result, Status};
@@ -39,6 +39,21 @@ impl Place {
     /// Whether a directory was named.
     pub fn is_named(&self) -> bool {
         self.data_dir.is_some()
+    }
+
+    /// Refuses a folder that is not there, for who only looks: an empty list of what nobody keeps would be no answer.
+    /// What another setting keeps in a database is not in the folder.
+    pub fn is_there(&self, elsewhere: &str) -> Result<()> {
+        let settings = self.settings()?;
+        let wrong = |error: SettingError| refused(error.into());
+        let folder = PathBuf::from(settings.text("PIDQ_DATA_DIR").map_err(wrong)?);
+        match settings.optional(elsewhere).map_err(wrong)? {
+            None if !folder.is_dir() => Err(Failure::Usage(format!(
+                "there is no data directory `{}`: `--data-dir` names that of the service",
+                folder.display()
+            ))),
+            _ => Ok(()),
+        }
     }
 
     /// The settings of the service that has its data there.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use clap::{Args, Subcommand};
 use pidq_server::door::{self, Rules};
 use pidq_server::store::{Coding, ETag, Error, JobId, Meta, Outcome, Precondition, Store, Tenant, Which};
-use pidq_server::{OPEN_TENANT, open_store};
+use pidq_server::{OPEN_TENANT, OpenError, open_store};
 
 use super::failure::{Failure, Result, Status};
 use super::remote::{self, Client, Question, Remote};
@@ -76,7 +76,7 @@ enum Action {
     /// List the graphs.
     List {
         /// Only jobs that begin so
-        #[arg(long, default_value = "")]
+        #[arg(long, default_value = "", hide_default_value = true)]
         prefix: String,
     },
     /// Delete a graph with all its versions.
@@ -117,18 +117,27 @@ pub fn run(options: &Options) -> Result {
     match (options.remote.url.is_some(), &options.action) {
         (true, _) => options.nothing_local(),
         (false, Action::Query(_)) => Err(Failure::Usage(NO_SERVICE.into())),
-        (false, _) => Ok(()),
+        (false, Action::Import { .. }) => Ok(()),
+        (false, _) => options.place.is_there("PIDQ_STORE_URL"),
     }?;
     wait(async {
         match options.remote.open()? {
             Some(mut client) => ask(&options.action, &mut client).await,
             None => {
-                let store = open_store(&options.place.settings()?).await.map_err(refused)?;
+                let store = open_store(&options.place.settings()?).await.map_err(unopened)?;
                 let tenant = options.tenant.as_deref().unwrap_or(OPEN_TENANT);
                 act(&options.action, &store, &Tenant::parse(tenant).map_err(failed)?).await
             }
         }
     })
+}
+
+/// The process that holds a store is the service, most likely, and can be asked itself.
+fn unopened(error: OpenError) -> Failure {
+    match &error {
+        OpenError::Store(Error::StoreLocked(_)) => Failure::Usage(format!("{error}; ask it with `--url`, or stop it")),
+        _ => refused(error),
+    }
 }
 
 const NO_SERVICE: &str = "`query` asks a service: name it with `--url`; \

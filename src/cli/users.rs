@@ -95,6 +95,9 @@ fn role_names() -> clap::builder::PossibleValuesParser {
 
 /// Runs the subcommand.
 pub fn run(options: &Options) -> Result {
+    if matches!(options.action, Action::List | Action::Grants { .. }) {
+        options.place.is_there("PIDQ_DATABASE_URL")?;
+    }
     with_accounts(&options.place, async |identities| act(&options.action, identities).await)
 }
 

@@ -203,6 +203,51 @@ fn arguments_that_are_missing() {
 }
 
 #[test]
+fn texts_where_a_field_was_meant() {
+    for query in ["sort(\"tag\")", "groupBy(\"kw\")", "sort(\"desc\")", "countBy(\"a b\")"] {
+        check(query, &["PQW13"]);
+    }
+    for query in ["sort(.tag)", "sort(get(), \"desc\")", "groupBy(1)", "uniqBy(\"\" + .a)", "map(\"a\")"] {
+        check(query, &[]);
+    }
+    for query in ["nodes(\"P-101A\")", "edges(\"a\")", "nodes(true)"] {
+        check(query, &["PQW06"]);
+    }
+    check("nodes(.tag == \"P-101A\")", &[]);
+}
+
+#[test]
+fn a_field_of_lists_is_told_by_the_run() {
+    let told = |query: &str, document: &str| {
+        let graph = Graph::from_json(document).expect("it is JSON");
+        let scratch = pidq::Scratch::new();
+        let query = Query::parse(query).expect("it compiles");
+        let outcome = query.run(&graph, &scratch, Limits::default()).expect("it runs");
+        outcome.warnings.iter().map(|warning| warning.code).collect::<Vec<_>>()
+    };
+    let nodes = r#"{"nodes": [{"tag": "A", "notes": [{"text": "x"}]}, {"tag": "B", "notes": []}]}"#;
+    assert_eq!(told(".nodes.tag", nodes), ["PQW07"]);
+    assert_eq!(told(".nodes | .tag", nodes), ["PQW07"]);
+    assert_eq!(told(".nodes | map(.notes.text)", nodes), ["PQW07"]);
+    assert_eq!(told(".nodes | map(.tag).0", nodes), [""; 0]);
+    assert_eq!(told("map(.a)", r#"[[1], {"a": 1}]"#), [""; 0]);
+    assert_eq!(told("map(.a)", r#"[[1], {"b": 1}]"#), ["PQW01"]);
+    assert_eq!(told("map(.tag).tag", r#"[{"tag": 1}]"#), ["PQW07"]);
+}
+
+#[test]
+fn values_behind_two_slashes() {
+    for query in [".a // 1", ".a // \"none\" | size()", ".a\n| map(.b) // .c", "pick(.a) //null\n| size()"] {
+        check(query, &["PQW12"]);
+    }
+    for query in
+        [".a // the first", "// .a\n.b", ".a\n  // 1\n", ".a /* 1 */", "\"// 1\"", "regex(.a, \"//\") // | not()"]
+    {
+        check(query, &[]);
+    }
+}
+
+#[test]
 fn filters_that_may_filter() {
     for query in ["filter(.a)", "filter(not(.a))", "filter(.a and .b)", "filter(size())", "filter(first())"] {
         check(query, &[]);

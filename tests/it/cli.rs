@@ -229,6 +229,14 @@ fn a_closed_pipe_is_success() {
         &folder,
         "",
     );
+    for command in ["serve", "pipeline serve"] {
+        // A moment, so that nobody reads any more when the help is written.
+        let line = format!("(sleep 0.1; pidq {command} --help; echo $? >&2) | true");
+        let shown = shell(&line, &folder).stderr;
+        let shown = String::from_utf8_lossy(&shown).into_owned();
+        // The command may be built without the service.
+        assert!(!shown.contains("panicked"), "{line}: {shown}");
+    }
 }
 
 #[test]
@@ -320,6 +328,31 @@ fn messages_about_files_say_what_to_do() {
     check_error(&["explain", "get()", "no.json"], "", "there is no file", 2);
     check_error(&["fmt", "no.pidq"], "", "there is no file", 2);
     check_error(&["repl", "no.json"], "", "there is no file", 2);
+}
+
+#[test]
+fn slips_of_a_first_day_get_a_next_step() {
+    let wrong = |args: &[&str], message: &str| check_error(args, "", message, 2);
+    wrong(&[".a", PLANT], "`pidq query QUERY FILE`");
+    wrong(&[PLANT], "`pidq query QUERY FILE`");
+    wrong(&["query", "--arg", "$x", "1", "$x"], "as in `--arg x VALUE`");
+    wrong(&["query", "--arg", "x=1", "$x", PLANT], "the value as the next word");
+    wrong(&["functions", "=>"], "`pidq functions` lists all functions");
+    wrong(&["man", "nosuch"], "`pidq --help`");
+    wrong(&["export", PLANT], "--format: node-link, graphml");
+    wrong(&["export", PLANT, "--format", "csv-graph", "-o", PLANT], "is a file; several files go into a folder");
+    wrong(&["draw", PLANT, "-o", "plant.PNG"], "name it `plant.svg`");
+    check_error(&["draw", PLANT, "--highlight", "[]", "-o", "/dev/null"], "", "gives no node and no edge", 0);
+    check_error(&["query", "--json", ".a", PLANT], "", "in JSON format a call is a list", 3);
+}
+
+#[test]
+fn an_operator_is_described_as_its_function() {
+    let eq = pidq(&["functions", "eq"], "").stdout;
+    assert!(!eq.is_empty());
+    for name in ["==", "eq()"] {
+        assert_eq!(pidq(&["functions", name], "").stdout, eq, "{name}");
+    }
 }
 
 #[test]
@@ -470,6 +503,7 @@ fn completions_and_manual_pages_are_made_for_every_shell_and_subcommand() {
         assert!(text.contains(".SH SYNOPSIS") && text.contains("Examples"), "{page}: {text}");
     }
     check_error(&["man", "nope"], "", "no subcommand `nope`", 2);
+    check_error(&["man", "query-nope"], "", "no subcommand `query-nope`", 2);
 }
 
 #[test]

@@ -254,7 +254,8 @@ fn what_is_wrong_with_a_drawing_names_its_file() {
     check_error(&["diff", "-", "-"], OLD, "`-` stands twice", 2);
     check_error(&["diff", &good], "", "<NEW>", 2);
     check_error(&["diff", "--tolerance", "-1", &good, &good], "", "not a number of at least zero", 2);
-    check_error(&["join", &good], "", "2 values required", 2);
+    check_error(&["join", &good], "", "two sheets or more", 2);
+    check_error(&["join", &good, "-o", "-", &good], "", "2 sheets: 0 pairs", 0);
     check_error(&["list", &good, "lines"], "", "possible values: lines, segments", 2);
     check_error(&["list", "lines", &good, "--column", "x"], "", "are fixed", 2);
     check_error(&["list", "valves", &good, "--limits", "fuel=1"], "", "PQ4001", 5);

@@ -69,6 +69,9 @@ const RUNS: &[&str] = &[
 
 /// Queries that run, but look like mistakes on that drawing.
 const WARNINGS: &[&str] = &[
+    ".pid_graph.node // 1",
+    ".pid_graph.nodes | sort(\"tag\") | limit(1)",
+    "nodes(\"P-101\") | size()",
     ".pid_graph.nodes | map(.tga)",
     ".pid_graph.nodes | size(.tag)",
     ".pid_graph.node",
@@ -207,6 +210,21 @@ fn messages_that_could_be_better() {
         let answer = Dialect::standard().parse(query).and_then(|query| query.to_json(&graph, Limits::default()));
         assert_eq!(answer.map_or_else(|error| error.to_string(), |_| "ok".into()), now, "{query}");
     }
+}
+
+#[test]
+fn the_end_of_a_line_of_windows_is_not_shown() {
+    let text = ".a\r\n| fliter(.b)\r\n| size()";
+    let shown = Query::parse(text).expect_err("there is no such function").render(text);
+    assert!(shown.contains("\n  | | fliter(.b)\n  |   ^^^^^^ unknown function\n"), "{shown}");
+}
+
+#[test]
+fn a_word_alone_is_no_call_of_a_function_that_there_is_none() {
+    let help = |text: &str| Query::parse(text).expect_err(text).help().map(String::from).expect(text);
+    assert_eq!(help("map(tag)"), "did you mean `.tag`?");
+    assert_eq!(help("size"), "did you mean `.size` or `size()`?");
+    assert_eq!(help(".nodes | revers"), "did you mean `.revers` or `reverse()`?");
 }
 
 #[test]

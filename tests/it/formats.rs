@@ -106,6 +106,8 @@ fn a_graph_is_exported_by_name_by_ending_and_as_a_result() {
     let csv = folder.check(&["export", PLANT, "-f", "csv", "-q", loops], 0, "");
     assert_eq!(csv, "tag,unit\nF-1101,m³/h\nF-1102,m³/h\nL-1103,%\nP-1104,bar g\nT-1105,°C\n");
     folder.check(&["export", PLANT, "-f", "csv", "-q", "fliter(.a)"], 3, "PQ1001");
+    let (whole, nodes) = (["export", PLANT, "-f", "csv"], ["export", PLANT, "-f", "csv", "-q", "nodes()"]);
+    assert_eq!(folder.check(&whole, 0, ""), folder.check(&nodes, 0, ""));
     folder.check(&["export", PLANT, "-f", "graphml", "-q", "1 + 1"], 2, "PQ6003");
 }
 

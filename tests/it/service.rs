@@ -145,6 +145,15 @@ fn graphs_are_put_in_listed_and_taken_out() {
 }
 
 #[test]
+fn who_only_looks_makes_no_data_directory() {
+    let data = folder("service-nowhere").join("mistyped");
+    for looks in [&["users", "list"][..], &["users", "grants"], &["clients", "list"], &["graph", "list"]] {
+        assert!(refused(&data, looks, "").contains("there is no data directory"), "{looks:?}");
+    }
+    assert!(!data.exists());
+}
+
+#[test]
 fn users_and_clients_are_looked_after() {
     let data = folder("service-users");
     let add = ["users", "add", "maria@plant.example", "--role", "editor", "--group", "process"];

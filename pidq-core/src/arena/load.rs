@@ -424,12 +424,17 @@ impl<'s> Loader<'s> {
             Some(c) => format!("`{c}`"),
         };
         let error = self.not_json(at, &format!("expected {what}, not {found}"));
+        let first = self.bytes.len() - self.bytes.trim_ascii_start().len();
         match self.bytes.get(at..) {
             Some([0xEF, 0xBB, 0xBF, ..]) => error.with_help("remove the byte order mark at the start"),
             Some([b'\'', ..]) => error.with_help("JSON takes double quotes only"),
             Some([b'}' | b']', ..]) => error.with_help("JSON has no trailing commas"),
             Some([b'N' | b'I', ..]) => error.with_help("JSON has no NaN or Infinity"),
             Some([b'/', ..]) => error.with_help("JSON has no comments"),
+            Some([b'<', ..]) if at == first => {
+                error.with_help("this looks like XML or HTML; a drawing in XML is imported first")
+            }
+            Some([]) if at == first => error.with_help("the input is empty"),
             _ => error,
         }
     }

@@ -17,6 +17,8 @@ pub(super) struct Cache {
     /// An object was asked for the key; one had it.
     asked: bool,
     found: bool,
+    /// A list was asked for it.
+    of_list: bool,
 }
 
 /// No shape, no slot.
@@ -24,7 +26,7 @@ const NONE: u32 = u32::MAX;
 
 impl Default for Cache {
     fn default() -> Self {
-        Cache { seen: [(NONE, NONE); Cache::SHAPES], asked: false, found: false }
+        Cache { seen: [(NONE, NONE); Cache::SHAPES], asked: false, found: false, of_list: false }
     }
 }
 
@@ -114,7 +116,10 @@ impl<'a> Cx<'a> {
         let found = match holder {
             Value::Undefined | Value::Null => return Ok(Value::Null),
             Value::Object(object) => self.field(object, key, cache),
-            Value::Array(array) => item(array, key),
+            Value::Array(array) => {
+                self.caches[cache].of_list |= key.index.is_none();
+                item(array, key)
+            }
             _ => None,
         };
         match found {
@@ -142,6 +147,11 @@ impl<'a> Cx<'a> {
     /// Whether objects were asked for a part of a path and none had it.
     pub(crate) fn never_found(&self, property: usize) -> bool {
         self.caches[property].asked && !self.caches[property].found
+    }
+
+    /// Whether lists were asked for a part of a path, and nothing that could have it.
+    pub(crate) fn asked_of_lists(&self, property: usize) -> bool {
+        self.caches[property].of_list && !self.caches[property].asked
     }
 }
 

@@ -2,10 +2,12 @@
 //!
 //! The message of an error is that of JSON Query; label, help and suggestions are ours.
 
-use crate::error::{Code, Error};
+use crate::error::{Code, Error, Span, Warning};
 use crate::suggest;
+use crate::syntax::Profile;
 use crate::syntax::json::quote;
 use crate::syntax::operators::{Chain, Operators, Row};
+use crate::syntax::text::parse;
 use crate::syntax::token::{in_word, int, is_word, string, syntax_error, word};
 
 /// The most bytes of left-over text that are marked.
@@ -45,6 +47,8 @@ const HABITS: &[Habit] = &[
     Habit { before: "+", here: "=", help: NO_ASSIGNMENT, instead: None },
     Habit { before: "-", here: "=", help: NO_ASSIGNMENT, instead: None },
     Habit { before: "|", here: "=", help: NO_ASSIGNMENT, instead: None },
+    Habit { before: "|", here: ">", help: "the pipe is `|`", instead: Some("") },
+    Habit { before: "(", here: "*)", help: "the number of items is `| size()`", instead: None },
     Habit { before: "|", here: "|", help: "`or` joins conditions; `|` is the pipe", instead: None },
     Habit { before: "", here: "||", help: "`or` joins conditions; `|` is the pipe", instead: Some("or") },
     Habit { before: "", here: "&&", help: "`and` joins conditions", instead: Some("and") },
@@ -54,6 +58,7 @@ const HABITS: &[Habit] = &[
     Habit { before: "", here: "=>", help: "at least is `>=`", instead: Some(">=") },
     Habit { before: "", here: "=<", help: "at most is `<=`", instead: Some("<=") },
     Habit { before: "", here: "=~", help: "a pattern is tested by `regex(.tag, \"^P-\")`", instead: None },
+    Habit { before: "", here: "~", help: "a pattern is tested by `regex(.tag, \"^P-\")`", instead: None },
     Habit { before: "", here: "=", help: "equality is `==`", instead: Some("==") },
     Habit {
         before: "",
@@ -176,9 +181,13 @@ impl Place<'_> {
 
     /// At the end of the text.
     fn end(&self) -> Option<Advice> {
-        let before = self.before().trim_end();
+        let before = without_comments(self.before());
+        let before = before.trim_end();
         match self.code {
-            Code::ValueExpected if before.is_empty() => advice("the query is empty; `get()` is the whole input"),
+            Code::ValueExpected if before.is_empty() => advice(match self.text.trim() {
+                "" => "the query is empty; `get()` is the whole input",
+                _ => "the query is a comment alone; `get()` is the whole input",
+            }),
             Code::ValueExpected => advice(format!("nothing follows `{}`", last_token(before, self.operators)?)),
             Code::PropertyExpected => advice("name a property, as in `.name`; the current value is `get()`"),
             _ => None,
@@ -245,6 +254,9 @@ impl Place<'_> {
         };
         let help = r#"strings stand in `"`"#;
         let inner = &here[quote.len_utf8()..];
+        if quote == '\'' && self.before().trim().is_empty() && inner.starts_with('.') {
+            return advice("these quotes are for a shell, and this one has left them: there, write the query in `\"`");
+        }
         let Some(end) = inner.find(closing) else { return advice(help) };
         let length = here.len() - inner.len() + end + inner[end..].chars().next().map_or(0, char::len_utf8);
         Advice::replace(help, length, &quoted(&inner[..end]))
@@ -329,7 +341,18 @@ impl Place<'_> {
                 if not { "`not` is a function: `not(…)`" } else { "a property is `.name`, a function `name(…)`" },
             );
         }
-        self.hyphen(found).or_else(|| self.call_without(found)).or_else(|| bare_word(found))
+        self.hyphen(found)
+            .or_else(|| self.call_without(found))
+            .or_else(|| self.bare_path(found.len()))
+            .or_else(|| bare_word(found))
+    }
+
+    /// `node.tag`: a path without its first dot.
+    fn bare_path(&self, first: usize) -> Option<Advice> {
+        let end = self.here().find(|c| !in_word(c) && c != '.').unwrap_or(self.here().len());
+        let path = &self.here()[..end];
+        let is_path = end > first && !self.here()[end..].starts_with('(') && path.split('.').all(is_word);
+        is_path.then(|| Advice::replace(&format!("a path begins with a dot: `.{path}`"), end, &format!(".{path}")))?
     }
 
     /// `.node-type` and `P-101`: a hyphen is a minus, so both stand in quotes.
@@ -389,6 +412,9 @@ impl Place<'_> {
     fn letter(&self) -> Option<Advice> {
         matches!(self.code, Code::PropertyExpected | Code::KeyExpected).then_some(())?;
         let here = self.here();
+        if here.starts_with('.') && self.code == Code::KeyExpected {
+            return advice("an object has keys, `{tag: .tag}`; `pick(.tag)` takes fields under their names");
+        }
         if here.starts_with([' ', '\n', '\t', '\r']) {
             return advice("no white space may stand between the dot and the name");
         }
@@ -408,6 +434,12 @@ impl Place<'_> {
     /// A value right after a value, or a character that is nowhere allowed.
     fn neighbour(&self) -> Option<Advice> {
         let c = self.here().chars().next()?;
+        if c == '\u{feff}' && self.at == 0 {
+            return Advice::replace("remove the byte order mark at the start", c.len_utf8(), "");
+        }
+        if "\u{2010}\u{2011}\u{2012}–—−".contains(c) {
+            return Advice::replace("a minus is `-`", c.len_utf8(), "-");
+        }
         if c.is_whitespace() || "\u{feff}\u{200b}\u{200c}\u{200d}\u{2060}".contains(c) {
             return advice(format!("the character U+{:04X} is no white space here; use a blank", c as u32));
         }
@@ -461,6 +493,27 @@ fn bare_word(found: &str) -> Option<Advice> {
     Some(Advice { help, length: found.len(), instead: vec![format!(".{found}"), format!("{function}()")] })
 }
 
+/// A text that the parser has read, with a blank for each comment.
+fn without_comments(text: &str) -> String {
+    let mut kept = String::new();
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        let comment = match rest.as_bytes() {
+            [b'/', b'/', ..] => rest.find('\n').unwrap_or(rest.len()),
+            [b'/', b'*', ..] => rest[2..].find("*/").map_or(rest.len(), |at| at + 4),
+            _ => 0,
+        };
+        let text = match c {
+            // A string that is not closed is the rest: to look for its end again and again would take long.
+            '"' => string(rest).map_or(rest.len(), |(after, _)| rest.len() - after.len()),
+            c => c.len_utf8(),
+        };
+        kept.push_str(if comment > 0 { " " } else { &rest[..text] });
+        rest = &rest[comment.max(text)..];
+    }
+    kept
+}
+
 /// Whether an operator is a whole word: `order` does not begin with `or`.
 fn ends_after(here: &str, row: &Row) -> bool {
     !row.text.ends_with(in_word) || !here[row.text.len()..].starts_with(in_word)
@@ -483,21 +536,36 @@ fn last_token<'t>(before: &'t str, operators: &Operators) -> Option<&'t str> {
     longest.filter(|text| is_operator(text)).chain(bracket).next()
 }
 
-/// Which bracket is open.
+/// Which bracket is open. What should close it may stand in a comment.
 pub(super) fn unclosed(text: &str, open: usize) -> String {
     let bracket = text.get(open..=open).unwrap_or_default();
     let place = crate::error::Location::of(text, open);
+    let rest = text.get(open..).unwrap_or_default();
+    let comment = if without_comments(rest).len() < rest.len() { "; `//` begins a comment" } else { "" };
     match text.contains('\n') {
-        true => format!("the `{bracket}` in line {}, column {} is not closed", place.line, place.column),
-        false => format!("the `{bracket}` in column {} is not closed", place.column),
+        true => format!("the `{bracket}` in line {}, column {} is not closed{comment}", place.line, place.column),
+        false => format!("the `{bracket}` in column {} is not closed{comment}", place.column),
     }
+}
+
+/// PQW12: jq's `.a // "default"`. A remark in words is no query; a value behind `//` is not meant to be left out.
+pub(crate) fn swallowed(text: &str, comments: &[Span], operators: &Operators) -> Vec<Warning> {
+    let is_swallowed = |comment: &&Span| {
+        let range = comment.range(text);
+        let Some(said) = text[range.clone()].strip_prefix("//") else { return false };
+        let line = text[..range.start].rsplit('\n').next().unwrap_or_default();
+        !line.trim().is_empty() && parse(said, operators, Profile::Pidq).is_ok()
+    };
+    let warning = |comment: &Span| {
+        let warning = Warning::new("PQW12", "`//` begins a comment, so this is left out").with_span(*comment);
+        warning.with_help("a value in place of null is `coalesce(.a, 0)`")
+    };
+    comments.iter().filter(is_swallowed).map(warning).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::syntax::Profile;
-    use crate::syntax::text::parse;
 
     fn error(text: &str) -> Error {
         parse(text, Operators::standard(), Profile::Pidq).expect_err(text)
@@ -573,6 +641,10 @@ mod tests {
         check_help(".a, .b", "several values are a list: `[.a, .b]`");
         check_help("/nodes/node", "a path is written with dots: `.nodes.0.tag`");
         check_help(".a += 1", NO_ASSIGNMENT);
+        check_repair(".nodes |> size()", ".nodes | size()");
+        check_help("count(*)", "the number of items is `| size()`");
+        check_help("filter(.tag ~ \"P\")", "a pattern is tested by `regex(.tag, \"^P-\")`");
+        check_help("map({.tag})", "an object has keys, `{tag: .tag}`; `pick(.tag)` takes fields under their names");
         check_help(".nodes -> size()", "the pipe is `|`");
         check_help(".nodes | @csv", "there is no `@`: results are values, printed as JSON");
         check_help("0x10", "numbers are decimal, without `_` and without units: `1000`, `1.5e3`");
@@ -596,5 +668,21 @@ mod tests {
         check_help("f(1))", "no bracket is open that `)` could close");
         check_help("1 == 2 == 3", "`==` cannot follow `==`: use parentheses, or join two conditions with `and`");
         check_help(".a \"b\"", "an operator such as `|` or a `,` is missing here");
+        check_help("'.a'", "these quotes are for a shell, and this one has left them: there, write the query in `\"`");
+        check_repair("'a'", "\"a\"");
+        check_repair(".a – 1", ".a - 1");
+        check_repair("\u{2212}1", "-1");
+        check_repair("\u{feff}.a", ".a");
+        check_repair("filter(node.tag == 1)", "filter(.node.tag == 1)");
+    }
+
+    #[test]
+    fn a_comment_is_nothing_that_something_follows() {
+        check_help(".a | // the rest", "nothing follows `|`");
+        check_help("\"//\" + /* é */ // é\n", "nothing follows `+`");
+        check_help("//nodes", "the query is a comment alone; `get()` is the whole input");
+        check_help(" /* a */ ", "the query is a comment alone; `get()` is the whole input");
+        check_help("map(.b // 0)", "the `(` in column 4 is not closed; `//` begins a comment");
+        check_help(" ", "the query is empty; `get()` is the whole input");
     }
 }

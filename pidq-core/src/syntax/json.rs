@@ -67,7 +67,7 @@ impl<'t> Reader<'t> {
             Some(b'-' | b'0'..=b'9') => self.token(number).map(|lexeme| Node::Number(number_of(lexeme))),
             _ => self.keyword(),
         };
-        let node = node.ok_or_else(|| self.error(Code::ValueExpected, "Value expected"))?;
+        let node = node.ok_or_else(|| self.no_value())?;
         Ok(Some(self.since(start, node)))
     }
 
@@ -219,6 +219,17 @@ impl<'t> Reader<'t> {
 
     fn error(&self, code: Code, message: &str) -> Error {
         syntax_error(self.text, self.at, 1, code, message).with_pointer(self.pointer())
+    }
+
+    /// A query in text format, most likely.
+    fn no_value(&self) -> Error {
+        let error = self.error(Code::ValueExpected, "Value expected");
+        match self.text[self.at..].chars().next() {
+            Some(_) if self.open.is_empty() => {
+                error.with_help(r#"in JSON format a call is a list, as in `["get", "name"]`"#)
+            }
+            _ => error,
+        }
     }
 
     /// Where the next value goes.
@@ -442,6 +453,9 @@ mod tests {
         check("truex", "PQ0005 Unexpected text after the query (pos: 4)");
         check("\"a", "PQ0001 Value expected (pos: 0)");
         check(r#"["é\q"]"#, "PQ0006 Bad escaped character in string (pos: 3)");
+        let help = |json: &str| from_json(json).expect_err(json).help().map(String::from);
+        assert_eq!(help(".a").as_deref(), Some(r#"in JSON format a call is a list, as in `["get", "name"]`"#));
+        assert_eq!((help(""), help("[.a]")), (None, None));
         assert_eq!(from_json(r#"["é\q"]"#).err().and_then(|error| error.span()), Some(Span::new(4, 5)));
     }
 

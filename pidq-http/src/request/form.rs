@@ -1,5 +1,8 @@
 //! `name=value&name=value`: forms, and the part of a URL behind the question mark.
 
+use std::fmt::Display;
+use std::str::FromStr;
+
 use crate::percent;
 use crate::problem::Problem;
 
@@ -36,9 +39,9 @@ impl Form {
     }
 
     /// The value of a name as something that can be parsed, for example a number.
-    pub fn parsed<T: std::str::FromStr>(&self, name: &str) -> Result<Option<T>, Problem> {
-        let wrong = |_| {
-            Problem::bad_request("invalid-parameter", format!("`{name}` is not what it should be."))
+    pub fn parsed<T: FromStr<Err: Display>>(&self, name: &str) -> Result<Option<T>, Problem> {
+        let wrong = |error: T::Err| {
+            Problem::bad_request("invalid-parameter", format!("`{name}` is not what it should be: {error}."))
                 .with("parameter", name)
         };
         self.one(name)?.map(|value| value.parse().map_err(wrong)).transpose()

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{Access, Parameter, Place, Route};
+use super::{Access, Parameter, Place, Reply, Route};
 
 /// A Markdown table with a row per endpoint.
 pub fn index<S>(routes: &[Route<S>]) -> String {
@@ -38,10 +38,17 @@ fn endpoint<S>(route: &Route<S>) -> String {
         let _ = writeln!(text, "\nTakes {}, at most {} bytes.", body.media.join(", "), body.limit);
     }
     text.push_str("\n| status | answer |\n|---|---|\n");
-    for reply in route.replies {
-        let _ = writeln!(text, "| {} | {} |", reply.status, reply.summary);
+    for replies in route.replies.chunk_by(|one, other| (one.status, one.summary) == (other.status, other.summary)) {
+        let _ = writeln!(text, "| {} | {} |", replies[0].status, summary(replies));
     }
     text
+}
+
+/// When an answer comes, with its content types where it has several.
+fn summary(replies: &[Reply]) -> String {
+    let said = replies[0].summary;
+    let media: Vec<String> = replies.iter().filter_map(|reply| reply.media).map(|media| format!("`{media}`")).collect();
+    if media.len() < 2 { said.into() } else { format!("{}: {}.", said.trim_end_matches('.'), media.join(", ")) }
 }
 
 fn parameter_row(parameter: &Parameter) -> String {

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::SocketAddr;
+use std::str::FromStr;
 use std::time::Duration;
 
 use hyper::Uri;
@@ -173,21 +174,19 @@ impl Floor<'_> {
         let wrong = |error: io::Error| self.0.wrong("PIDQ_LISTEN", &error.to_string());
         let mut listeners = Listener::activated(tls.as_ref(), self.0.on("PIDQ_INSECURE_HTTP")?).map_err(wrong)?;
         if listeners.is_empty() {
-            let addresses = self.0.list::<SocketAddr>("PIDQ_LISTEN")?;
+            let addresses = self.0.list::<Address>("PIDQ_LISTEN")?;
             if addresses.is_empty() {
                 return Err(self.0.wrong("PIDQ_LISTEN", "it names no address, so nobody could be served"));
             }
-            for address in addresses {
-                listeners.push(
-                    self.listener(address, tls.as_ref()).map_err(|error| {
-                        self.0.wrong("PIDQ_LISTEN", &format!("cannot listen on {address}: {error}"))
-                    })?,
-                );
+            for Address(address) in addresses {
+                let deaf = |error| self.0.wrong("PIDQ_LISTEN", &unusable(address, &error));
+                listeners.push(self.listener(address, tls.as_ref()).map_err(deaf)?);
             }
         }
         if self.0.optional("PIDQ_ADMIN_LISTEN")?.is_some() {
-            let admin = Listener::admin(self.0.parsed("PIDQ_ADMIN_LISTEN")?);
-            listeners.push(admin.map_err(|error| self.0.wrong("PIDQ_ADMIN_LISTEN", &error.to_string()))?);
+            let Address(address) = self.0.parsed("PIDQ_ADMIN_LISTEN")?;
+            let admin = Listener::admin(address);
+            listeners.push(admin.map_err(|error| self.0.wrong("PIDQ_ADMIN_LISTEN", &unusable(address, &error)))?);
         }
         Ok(listeners)
     }
@@ -219,6 +218,26 @@ impl Floor<'_> {
 fn is_site(uri: &Uri) -> bool {
     let is_plain = |authority: &Authority| !authority.host().is_empty() && !authority.as_str().contains('@');
     matches!(uri.scheme_str(), Some("http" | "https")) && uri.authority().is_some_and(is_plain)
+}
+
+/// An address to listen on. Where a text is none, it is told what one looks like.
+struct Address(SocketAddr);
+
+impl FromStr for Address {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || format!("expected an address with a port, such as `127.0.0.1:8080`, found `{text}`");
+        text.parse().map(Address).map_err(|_| wrong())
+    }
+}
+
+/// Why nobody can be served at an address.
+fn unusable(address: SocketAddr, error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::AddrInUse => format!("another process listens on {address}; give another address"),
+        _ => format!("cannot listen on {address}: {error}"),
+    }
 }
 
 #[cfg(test)]

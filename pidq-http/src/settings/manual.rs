@@ -2,9 +2,10 @@
 
 use super::{Kind, Setting, flag, rows};
 
-/// One line per setting, for `--help`.
-pub fn help(tables: &[&'static [Setting]]) -> String {
-    let mut text = String::from("Settings, as flag or in the environment:\n");
+/// One line per setting, for `--help`, under how the command is called.
+pub fn help(command: &str, tables: &[&'static [Setting]]) -> String {
+    let ways = "Settings, as flag (`--rate 60`), in the environment (`PIDQ_RATE=60`), or in the file of `--config`:";
+    let mut text = format!("Usage: {command} [--SETTING VALUE]...\n\n{ways}\n");
     for row in rows(tables) {
         // A secret has no flag.
         let name = if row.secret { row.env.to_owned() } else { flag(row.env) };

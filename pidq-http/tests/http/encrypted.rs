@@ -92,7 +92,8 @@ async fn a_new_certificate_is_used_without_a_restart() {
     assert_eq!(tls.reload().ok(), Some(false), "nothing has changed");
     assert!(tls.ends().is_some_and(|ends| ends > 2_000_000_000));
     let new = certify(directory.path());
-    assert_eq!(tls.reload().ok(), Some(true));
+    // The server looks at the files when it begins, and on a busy machine that may be now.
+    tls.reload().expect("a good pair");
     assert!(connect(&server, &new, rustls::ALL_VERSIONS, &[]).await.is_ok());
     assert!(connect(&server, &old, rustls::ALL_VERSIONS, &[]).await.is_err());
     assert_eq!(status(&get(kept).await), 200, "open connections go on");
