@@ -237,10 +237,12 @@ async fn refusals_are_told_with_stable_codes() {
 #[tokio::test]
 async fn of_a_body_only_the_message_is_repeated_shortened_and_without_the_key() {
     let message = format!("Incorrect key {KEY}\u{202e}\n{}", "x".repeat(1000));
-    let double = Double::always(vec![json_reply(401, &json!({"error": {"message": message}}))]).await;
+    let code = format!("key-{KEY}-is-wrong");
+    let double = Double::always(vec![json_reply(401, &json!({"error": {"message": message, "code": code}}))]).await;
     let error = client(hasty()).chat(&double.endpoint(), &question()).await.unwrap_err();
     let shown = error.upstream().unwrap().message.clone().unwrap();
     assert!(shown.starts_with("Incorrect key *** xxx") && shown.chars().count() <= 300, "{shown}");
+    assert_eq!(error.upstream().unwrap().code.as_deref(), Some("key--is-wrong"));
     let double = Double::always(vec![reply(500, "", "root:x:0:0:/root")]).await;
     let error = client(hasty()).chat(&double.endpoint(), &question()).await.unwrap_err();
     assert!(!format!("{error} {error:?}").contains("root"));
