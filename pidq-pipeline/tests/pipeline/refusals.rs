@@ -161,6 +161,25 @@ async fn a_key_for_a_label_reaches_it_however_it_was_written() {
 }
 
 #[tokio::test]
+async fn a_key_to_some_is_told_no_number_of_all() {
+    let world = World::sqlite(&[("PIDQ_APP_MASTER_KEY", MASTER), ("PIDQ_APP_MASTER_SECRET", SECRET)]).await;
+    let token = format!("Bearer {}", world.token(SECRET).await.json()["access_token"].as_str().unwrap());
+    let root = [("authorization", token.as_str()), ("content-type", "application/json")];
+    let body = json!({"name": "p", "embedding_model": "hash-512", "text_splitter": "token", "classifications": ["a"]});
+    let id = world.send("POST", "/api/pipelines", &root, body.to_string()).await.json()["id"].clone();
+    let reach = json!({id.as_str().unwrap(): {"classifications": ["a"], "verbs": ["read"]}});
+    let wanted = json!({"name": "k", "scopes": ["documents:read"], "pipelines": reach});
+    let key = world.send("POST", "/api/keys", &root, wanted.to_string()).await.json();
+    let bearer = format!("Bearer {}", key["key"].as_str().unwrap());
+    for path in ["/api/license", "/api/limits"] {
+        let whole = world.send("GET", path, &root, "").await;
+        assert_eq!(whole.json()["usage"]["pipelines"], 1, "{path}");
+        let some = world.send("GET", path, &[("authorization", &bearer)], "").await;
+        assert_eq!((some.status, &some.json()["usage"]), (200, &Value::Null), "{path}");
+    }
+}
+
+#[tokio::test]
 async fn a_text_with_a_nul_is_refused_and_is_no_fault_of_ours() {
     on_each(async |world| {
         let id = world.pipeline().await;
