@@ -18,7 +18,7 @@ use crate::policies;
 use crate::problems::{refused, stored, unprocessable, validation};
 use crate::records::{Options, Pipeline, PipelineStatus};
 use crate::splitter;
-use crate::store::{Census, NewPipeline, Outage, Seen};
+use crate::store::{Census, NewPipeline, Outage, Seen, StoreError};
 
 /// How long a request waits for a pipeline to go away, and how often it looks.
 const LONGEST_WAIT: Duration = Duration::from_secs(300);
@@ -39,19 +39,24 @@ pub(crate) async fn create(platform: &Arc<Platform>, mut request: Request) -> Re
     let key = keys::of(&request)?;
     must_see_all(&key)?;
     let new = new_pipeline(platform, body).await?;
-    let allowance = platform.licensing.admit()?;
-    let pipelines = platform.store.count_pipelines().await.map_err(stored)?;
-    if let Some(limit) = allowance.pipelines {
-        platform.licensing.admit_more("pipelines", limit, pipelines)?;
-    }
-    if pipelines >= platform.limits.pipelines {
-        let detail = format!("There are {pipelines} pipelines, and that is the most.");
-        return Err(Problem::new(StatusCode::CONFLICT, "too-many-pipelines").detail(detail));
-    }
+    let licensed = platform.licensing.admit()?.pipelines;
+    let most = platform.limits.pipelines.min(licensed.unwrap_or(u64::MAX));
     audit::detail("name", new.name.as_str());
-    let pipeline = platform.store.create_pipeline(new).await.map_err(stored)?;
+    let pipeline = match platform.store.create_pipeline_up_to(new, Some(most)).await {
+        Err(StoreError::AsManyAsMayBe(there)) => return Err(too_many(platform, licensed, there)),
+        made => made.map_err(stored)?,
+    };
     let shown = show(platform, &pipeline, &key).await?;
     Ok(Response::json(&shown)?.created(format!("/api/pipelines/{}", pipeline.id)).etag(pipeline.etag()))
+}
+
+/// There are as many as the licence allows, or as the administrator does.
+fn too_many(platform: &Platform, licensed: Option<u64>, there: u64) -> Problem {
+    let of_licence = licensed.and_then(|limit| platform.licensing.admit_more("pipelines", limit, there).err());
+    of_licence.unwrap_or_else(|| {
+        let detail = format!("There are {there} pipelines, and that is the most.");
+        Problem::new(StatusCode::CONFLICT, "too-many-pipelines").detail(detail)
+    })
 }
 
 async fn new_pipeline(platform: &Platform, body: Map<String, Value>) -> Result<NewPipeline, Problem> {
