@@ -1,6 +1,7 @@
 //! Bodies that are not right: 422, with the place and a code that says more where there is one; and labels that look
 //! alike are alike.
 
+use hyper::Request;
 use pidq_http::Settings;
 use pidq_pipeline::TABLES;
 use serde_json::{Value, json};
@@ -158,6 +159,21 @@ async fn a_key_for_a_label_reaches_it_however_it_was_written() {
     let bearer = format!("Bearer {}", key["key"].as_str().unwrap());
     let sent = world.upload_as(&[("authorization", &bearer)], id, "a", b"a", &[("classification", TWO)]).await;
     assert_eq!(sent.status, 202, "{}", sent.json());
+}
+
+#[tokio::test]
+async fn a_platform_that_is_open_goes_by_the_names_of_its_machine() {
+    let world = World::sqlite(&[("PIDQ_PUBLIC_URL", "https://pidq.example")]).await;
+    let status = async |host: &str| {
+        let request = Request::get("/api/pipelines").header("host", host).body(Default::default()).unwrap();
+        world.site.call(request).await.status().as_u16()
+    };
+    for host in ["localhost", "LOCALHOST:8000", "127.0.0.1:8000", "[::1]:8000", "pidq.example"] {
+        assert_eq!(status(host).await, 200, "{host}");
+    }
+    for host in ["evil.example", "evil.example:8000", "localhost.evil.example", "192.0.2.1"] {
+        assert_eq!(status(host).await, 400, "{host}");
+    }
 }
 
 #[tokio::test]
