@@ -163,25 +163,48 @@ pub(crate) async fn fetch(platform: &Arc<Platform>, request: Request) -> Result<
 
 /// `PATCH /api/pipelines/{pipeline_id}`: a merge patch (RFC 7396).
 pub(crate) async fn change(platform: &Arc<Platform>, mut request: Request) -> Result<Response, Problem> {
-    let (pipeline, key) = of(platform, &request).await?;
+    let (pipeline, _) = of(platform, &request).await?;
     request.head.precondition(Some(&pipeline.etag()))?;
     let patch: Map<String, Value> = request.object().await?;
+    for _ in 0..PATCHES {
+        if let Some(changed) = try_change(platform, &request, &patch).await? {
+            return Ok(changed);
+        }
+    }
+    Err(stored(StoreError::Changed))
+}
+
+/// How often a patch is put on what somebody else changed in between. It says what it changes, and holds for whatever else
+/// there is; one with a condition looks at it each time. Of those that come at once one is done each time.
+pub(crate) const PATCHES: usize = 100;
+
+/// Patches a pipeline; nothing, if somebody else changed it since it was read.
+async fn try_change(
+    platform: &Arc<Platform>,
+    request: &Request,
+    patch: &Map<String, Value>,
+) -> Result<Option<Response>, Problem> {
+    let (pipeline, key) = of(platform, request).await?;
+    request.head.precondition(Some(&pipeline.etag()))?;
     let of_labels = ["classifications", "policies"].iter().any(|member| patch.contains_key(*member));
     if of_labels && !key.is_unrestricted() {
         return Err(forbidden(
             "This key reaches some classifications only, and changes neither them nor their policies.",
         ));
     }
-    let changed = patched(&pipeline, &patch, platform.limits.labels)?;
+    let changed = patched(&pipeline, patch, platform.limits.labels)?;
     for label in pipeline.classifications.iter().filter(|label| !changed.classifications.contains(label)) {
         if platform.store.is_label_used(&pipeline.id, label).await.map_err(stored)? {
             let detail = format!("Documents have the classification {label:?}. Give them another one first.");
             return Err(Problem::new(StatusCode::CONFLICT, "classification-in-use").detail(detail));
         }
     }
-    audit::changed(&patch);
-    let changed = platform.store.update_pipeline(&changed).await.map_err(stored)?;
-    Ok(Response::json(&show(platform, &changed, &key).await?)?.etag(changed.etag()))
+    audit::changed(patch);
+    let changed = match platform.store.update_pipeline(&changed).await {
+        Err(StoreError::Changed) => return Ok(None),
+        changed => changed.map_err(stored)?,
+    };
+    Ok(Some(Response::json(&show(platform, &changed, &key).await?)?.etag(changed.etag())))
 }
 
 /// A pipeline with a merge patch, and so many labels at most.

@@ -1,6 +1,7 @@
 //! Bodies that are not right: 422, with the place and a code that says more where there is one; and labels that look
 //! alike are alike.
 
+use futures_util::future::join_all;
 use hyper::Request;
 use pidq_http::Settings;
 use pidq_pipeline::TABLES;
@@ -105,6 +106,30 @@ async fn a_patch_changes_what_it_names_or_is_refused() {
         let answer = world.send("PATCH", &document, &headers, patch.to_string()).await;
         assert_eq!(told(&answer), refused("validation", place), "{patch}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn patches_that_come_at_once_are_all_done_unless_they_say_on_what() {
+    on_each(async |world| {
+        let id = world.pipeline().await;
+        let sent = world.upload(&id, "a.txt", b"a", &[("classification", "manual")]).await.json();
+        let pipeline = format!("/api/pipelines/{id}");
+        for path in [format!("{pipeline}/documents/{}", sent["id"].as_str().unwrap()), pipeline] {
+            let patches: Vec<_> = (0..8).map(|at| json!({"metadata": {format!("m{at}"): at}}).to_string()).collect();
+            let headers = [("content-type", "application/json")];
+            let all = patches.iter().map(|patch| world.send("PATCH", &path, &headers, patch.as_str()));
+            let statuses: Vec<_> = join_all(all).await.iter().map(|answer| answer.status).collect();
+            assert_eq!(statuses, [200; 8], "{path}");
+            let now = world.get(&path).await;
+            assert_eq!(now.json()["metadata"].as_object().unwrap().len(), 8, "{path}");
+            let headers = [("content-type", "application/json"), ("if-match", now.header("etag"))];
+            let all = patches.iter().map(|patch| world.send("PATCH", &path, &headers, patch.as_str()));
+            let mut statuses: Vec<_> = join_all(all).await.iter().map(|answer| answer.status).collect();
+            statuses.sort_unstable();
+            assert_eq!(statuses, [200, 412, 412, 412, 412, 412, 412, 412], "{path}");
+        }
+    })
+    .await;
 }
 
 /// `é` in one character, and in two.
