@@ -234,6 +234,10 @@ async fn a_text_with_a_nul_is_refused_and_is_no_fault_of_ours() {
         ] {
             assert!(answer.status < 500, "{} {}", answer.status, answer.json());
         }
+        let of_label =
+            json!({"name": "n", "embedding_model": "hash-512", "text_splitter": "token", "classifications": ["a\0b"]});
+        let answer = world.post("/api/pipelines", &of_label).await;
+        assert_eq!(told(&answer), refused("validation", "/classifications/0"));
     })
     .await;
 }
