@@ -59,6 +59,21 @@ impl Head {
         Some(in_brackets.unwrap_or(name).to_ascii_lowercase())
     }
 
+    /// Whether it was asked by a name of this machine, or by its own. A page of a stranger can have its name lead here and
+    /// then ask from a browser on this machine; the name shows it.
+    ///
+    /// # Errors
+    /// 400 for another name.
+    pub fn known_host(&self, own: Option<&str>) -> Result<(), Problem> {
+        let Some(name) = self.host() else { return Ok(()) };
+        let is_loopback = name.parse().is_ok_and(|address: IpAddr| address.to_canonical().is_loopback());
+        if is_loopback || name == "localhost" || name.ends_with(".localhost") || own == Some(&name) {
+            return Ok(());
+        }
+        let why = "Without accounts the service goes by `localhost`, and by the name in `PIDQ_PUBLIC_URL`.";
+        Err(Problem::bad_request("invalid-request", why))
+    }
+
     /// The bearer token, if there is one. Two `Authorization` headers are a mistake; another scheme is no token.
     pub fn bearer(&self) -> Result<Option<&str>, Problem> {
         Ok(self.authorization("Bearer")?.filter(|token| !token.is_empty()))

@@ -15,12 +15,12 @@ use crate::audit;
 use crate::keys::{ApiKey, Verb};
 use crate::labels;
 use crate::messages::Signal;
-use crate::pipelines::{self, known_members, must};
+use crate::pipelines::{self, PATCHES, known_members, must};
 use crate::platform::{LONGEST_PAGE, PAGE, Platform};
 use crate::problems::{stored, validation};
 use crate::prompt;
 use crate::records::{Chunk, Document, Pipeline, Status};
-use crate::store::{Change, Listed, SORTS, Sort, StoredChunk};
+use crate::store::{Change, Listed, SORTS, Sort, StoreError, StoredChunk};
 
 pub(crate) use preview::preview;
 pub(crate) use replace::replace;
@@ -172,10 +172,26 @@ fn not_read() -> Problem {
 
 /// `PATCH …`: another label, other metadata, another file name.
 pub(crate) async fn change(platform: &Arc<Platform>, mut request: Request) -> Result<Response, Problem> {
-    let (pipeline, key, document) = of(platform, &request, Verb::Write).await?;
+    let (_, _, document) = of(platform, &request, Verb::Write).await?;
     request.head.precondition(Some(&document.etag()))?;
     let patch: Map<String, Value> = request.object().await?;
-    known_members(&patch, &["classification", "metadata", "filename"])?;
+    for _ in 0..PATCHES {
+        if let Some(changed) = try_change(platform, &request, &patch).await? {
+            return Ok(changed);
+        }
+    }
+    Err(stored(StoreError::Changed))
+}
+
+/// Patches a document; nothing, if somebody else changed it since it was read, as whoever reads it does.
+async fn try_change(
+    platform: &Arc<Platform>,
+    request: &Request,
+    patch: &Map<String, Value>,
+) -> Result<Option<Response>, Problem> {
+    let (pipeline, key, document) = of(platform, request, Verb::Write).await?;
+    request.head.precondition(Some(&document.etag()))?;
+    known_members(patch, &["classification", "metadata", "filename"])?;
     let text = |member: &str| match patch.get(member) {
         None => Ok(None),
         Some(Value::String(text)) => Ok(Some(text.as_str())),
@@ -190,13 +206,16 @@ pub(crate) async fn change(platform: &Arc<Platform>, mut request: Request) -> Re
     let metadata = patch.get("metadata").map(|patch| merged(&document.metadata, patch, most)).transpose()?;
     let change =
         Change { classification: label.as_deref(), filename: filename.as_deref(), metadata: metadata.as_ref() };
-    audit::changed(&patch);
+    audit::changed(patch);
     if let Some(label) = label.as_deref().filter(|label| *label != document.classification) {
         audit::detail("previous_classification", document.classification.as_str());
         audit::detail("classification", label);
     }
-    platform.store.change_document(&document, change).await.map_err(stored)?;
-    shown(&again(platform, &document).await?)
+    match platform.store.change_document(&document, change).await {
+        Err(StoreError::Changed) => return Ok(None),
+        done => done.map_err(stored)?,
+    }
+    shown(&again(platform, &document).await?).map(Some)
 }
 
 /// A name is made fit as that of an upload is; but who gives one gives a name.
@@ -224,12 +243,20 @@ fn merged(now: &Map<String, Value>, patch: &Value, most: usize) -> Result<Map<St
 pub(crate) async fn retry(platform: &Arc<Platform>, request: Request) -> Result<Response, Problem> {
     let (_, _, document) = of(platform, &request, Verb::Write).await?;
     if !document.status.is_terminal() {
-        let problem = Problem::new(StatusCode::CONFLICT, "document-busy");
-        return Err(problem.detail("The document is being read. Wait, or cancel it first."));
+        return Err(busy());
     }
-    platform.store.read_again(&document).await.map_err(stored)?;
+    platform.store.read_again(&document).await.map_err(|error| match error {
+        // Somebody else has it read already.
+        StoreError::Changed => busy(),
+        error => stored(error),
+    })?;
     platform.bell.ring();
     shown(&again(platform, &document).await?).map(|response| response.status(StatusCode::ACCEPTED))
+}
+
+fn busy() -> Problem {
+    let problem = Problem::new(StatusCode::CONFLICT, "document-busy");
+    problem.detail("The document is being read. Wait, or cancel it first.")
 }
 
 /// `POST …/cancel`: ends the work on it. What was ready before stays so.

@@ -26,6 +26,10 @@ pub(crate) fn read(given: &[String], most: usize) -> Result<Vec<String>, Problem
         if !(1..=LONGEST).contains(&label.chars().count()) {
             return Err(validation(&pointer, &format!("A classification has 1 to {LONGEST} characters.")));
         }
+        // PostgreSQL stores none as a text, so that no document could have it.
+        if label.contains('\0') {
+            return Err(validation(&pointer, "A classification has no character U+0000."));
+        }
         if labels.contains(&label) {
             return Err(validation(&pointer, "This classification is there already."));
         }

@@ -158,12 +158,12 @@ pub(crate) async fn put(platform: &Platform, mut request: Request) -> Result<Res
     }
     platform.store.keep_licence(sent.license.trim()).await.map_err(stored)?;
     look(platform).await.map_err(stored)?;
-    show(platform).await
+    show(platform, &request).await
 }
 
 /// `GET /api/license`.
-pub(crate) async fn show(platform: &Platform) -> Result<Response, Problem> {
-    let usage = Usage::of(platform).await?;
+pub(crate) async fn show(platform: &Platform, request: &Request) -> Result<Response, Problem> {
+    let usage = Usage::for_caller(platform, request).await?;
     let licensing = &platform.licensing;
     let state = licensing.state();
     let mut shown = json!({
@@ -173,7 +173,7 @@ pub(crate) async fn show(platform: &Platform) -> Result<Response, Problem> {
     });
     if let Some(licence) = state.licence() {
         fill(&mut shown, licence);
-        shown["limits_reached"] = usage.reached(&licence.limits).into();
+        shown["limits_reached"] = usage.map(|usage| usage.reached(&licence.limits)).unwrap_or_default().into();
     }
     if let State::Invalid(why) = state {
         shown["reason"] = pidq_http::sentence(why).into();

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pidq_http::{Kind, Problem, Response, Setting, SettingError, Settings, settings};
+use pidq_http::{Kind, Problem, Request, Response, Setting, SettingError, Settings, settings};
 use serde_json::json;
 
 use crate::documents::PARTS;
@@ -48,7 +48,7 @@ pub(crate) fn in_schemas(limits: &Limits) -> Vec<(&'static str, u64)> {
 }
 
 /// `GET /api/limits`.
-pub(crate) async fn show(platform: &Arc<Platform>) -> Result<Response, Problem> {
+pub(crate) async fn show(platform: &Arc<Platform>, request: Request) -> Result<Response, Problem> {
     let (read, http) = (&platform.extraction, &platform.limits.http);
     let licensed = platform.licensing.state().licence().map(|licence| licence.limits).unwrap_or_default();
     Response::json(&json!({
@@ -75,6 +75,6 @@ pub(crate) async fn show(platform: &Arc<Platform>) -> Result<Response, Problem> 
         "requests_per_minute": platform.rates.show(),
         "queries_kept_seconds": platform.limits.retention.as_secs(),
         "license": licensed,
-        "usage": Usage::of(platform).await?,
+        "usage": Usage::for_caller(platform, &request).await?,
     }))
 }

@@ -132,6 +132,7 @@ pub async fn open(settings: &Settings) -> Result<App<Platform>, OpenError> {
         cache: cache(settings, redis.clone(), &installation)?,
         redis,
         meters: Meters::default(),
+        name: Floor(settings).public_host()?,
         accounts,
         store,
         cursors: cursors(settings)?,

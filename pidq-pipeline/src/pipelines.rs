@@ -18,7 +18,7 @@ use crate::policies;
 use crate::problems::{refused, stored, unprocessable, validation};
 use crate::records::{Options, Pipeline, PipelineStatus};
 use crate::splitter;
-use crate::store::{Census, NewPipeline, Outage, Seen};
+use crate::store::{Census, NewPipeline, Outage, Seen, StoreError};
 
 /// How long a request waits for a pipeline to go away, and how often it looks.
 const LONGEST_WAIT: Duration = Duration::from_secs(300);
@@ -39,19 +39,24 @@ pub(crate) async fn create(platform: &Arc<Platform>, mut request: Request) -> Re
     let key = keys::of(&request)?;
     must_see_all(&key)?;
     let new = new_pipeline(platform, body).await?;
-    let allowance = platform.licensing.admit()?;
-    let pipelines = platform.store.count_pipelines().await.map_err(stored)?;
-    if let Some(limit) = allowance.pipelines {
-        platform.licensing.admit_more("pipelines", limit, pipelines)?;
-    }
-    if pipelines >= platform.limits.pipelines {
-        let detail = format!("There are {pipelines} pipelines, and that is the most.");
-        return Err(Problem::new(StatusCode::CONFLICT, "too-many-pipelines").detail(detail));
-    }
+    let licensed = platform.licensing.admit()?.pipelines;
+    let most = platform.limits.pipelines.min(licensed.unwrap_or(u64::MAX));
     audit::detail("name", new.name.as_str());
-    let pipeline = platform.store.create_pipeline(new).await.map_err(stored)?;
+    let pipeline = match platform.store.create_pipeline_up_to(new, Some(most)).await {
+        Err(StoreError::AsManyAsMayBe(there)) => return Err(too_many(platform, licensed, there)),
+        made => made.map_err(stored)?,
+    };
     let shown = show(platform, &pipeline, &key).await?;
     Ok(Response::json(&shown)?.created(format!("/api/pipelines/{}", pipeline.id)).etag(pipeline.etag()))
+}
+
+/// There are as many as the licence allows, or as the administrator does.
+fn too_many(platform: &Platform, licensed: Option<u64>, there: u64) -> Problem {
+    let of_licence = licensed.and_then(|limit| platform.licensing.admit_more("pipelines", limit, there).err());
+    of_licence.unwrap_or_else(|| {
+        let detail = format!("There are {there} pipelines, and that is the most.");
+        Problem::new(StatusCode::CONFLICT, "too-many-pipelines").detail(detail)
+    })
 }
 
 async fn new_pipeline(platform: &Platform, body: Map<String, Value>) -> Result<NewPipeline, Problem> {
@@ -158,25 +163,48 @@ pub(crate) async fn fetch(platform: &Arc<Platform>, request: Request) -> Result<
 
 /// `PATCH /api/pipelines/{pipeline_id}`: a merge patch (RFC 7396).
 pub(crate) async fn change(platform: &Arc<Platform>, mut request: Request) -> Result<Response, Problem> {
-    let (pipeline, key) = of(platform, &request).await?;
+    let (pipeline, _) = of(platform, &request).await?;
     request.head.precondition(Some(&pipeline.etag()))?;
     let patch: Map<String, Value> = request.object().await?;
+    for _ in 0..PATCHES {
+        if let Some(changed) = try_change(platform, &request, &patch).await? {
+            return Ok(changed);
+        }
+    }
+    Err(stored(StoreError::Changed))
+}
+
+/// How often a patch is put on what somebody else changed in between. It says what it changes, and holds for whatever else
+/// there is; one with a condition looks at it each time. Of those that come at once one is done each time.
+pub(crate) const PATCHES: usize = 100;
+
+/// Patches a pipeline; nothing, if somebody else changed it since it was read.
+async fn try_change(
+    platform: &Arc<Platform>,
+    request: &Request,
+    patch: &Map<String, Value>,
+) -> Result<Option<Response>, Problem> {
+    let (pipeline, key) = of(platform, request).await?;
+    request.head.precondition(Some(&pipeline.etag()))?;
     let of_labels = ["classifications", "policies"].iter().any(|member| patch.contains_key(*member));
     if of_labels && !key.is_unrestricted() {
         return Err(forbidden(
             "This key reaches some classifications only, and changes neither them nor their policies.",
         ));
     }
-    let changed = patched(&pipeline, &patch, platform.limits.labels)?;
+    let changed = patched(&pipeline, patch, platform.limits.labels)?;
     for label in pipeline.classifications.iter().filter(|label| !changed.classifications.contains(label)) {
         if platform.store.is_label_used(&pipeline.id, label).await.map_err(stored)? {
             let detail = format!("Documents have the classification {label:?}. Give them another one first.");
             return Err(Problem::new(StatusCode::CONFLICT, "classification-in-use").detail(detail));
         }
     }
-    audit::changed(&patch);
-    let changed = platform.store.update_pipeline(&changed).await.map_err(stored)?;
-    Ok(Response::json(&show(platform, &changed, &key).await?)?.etag(changed.etag()))
+    audit::changed(patch);
+    let changed = match platform.store.update_pipeline(&changed).await {
+        Err(StoreError::Changed) => return Ok(None),
+        changed => changed.map_err(stored)?,
+    };
+    Ok(Some(Response::json(&show(platform, &changed, &key).await?)?.etag(changed.etag())))
 }
 
 /// A pipeline with a merge patch, and so many labels at most.

@@ -31,6 +31,8 @@ use crate::webhooks;
 pub struct Platform {
     /// What survives.
     pub store: Store,
+    /// The host of its public address, if it has one.
+    pub name: Option<String>,
     /// The master key, users and their tokens. Without them everybody may do everything: for a laptop.
     pub accounts: Option<Accounts>,
     /// The places in lists that were handed out.

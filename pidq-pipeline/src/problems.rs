@@ -18,6 +18,9 @@ pub(crate) fn stored(error: StoreError) -> Problem {
         StoreError::SameContent => {
             conflict("duplicate-content", "The same bytes are there already under that classification.")
         }
+        StoreError::AsManyAsMayBe(there) => {
+            conflict("limit-reached", &format!("There are {there}, and that is the most."))
+        }
         StoreError::Busy => conflict("pipeline-busy", "The pipeline is being reindexed, or goes away."),
         StoreError::Changed => Problem::new(StatusCode::PRECONDITION_FAILED, "precondition-failed")
             .detail("Somebody else changed it in between. Read it again."),
@@ -55,6 +58,9 @@ pub(crate) fn unprocessable(code: &'static str, pointer: &str, detail: &str) -> 
 
 /// What a splitter refuses, below the place of its name in the body.
 pub(crate) fn refused(refusal: &Refusal) -> Problem {
-    let parameter = refusal.parameter.as_deref().map(|name| format!("/{name}")).unwrap_or_default();
-    validation(&format!("/text_splitter{parameter}"), &pidq_http::sentence(&refusal.to_string()))
+    let (place, said) = match &refusal.parameter {
+        Some(name) => (format!("/{name}"), format!("`{name}`: {}", refusal.detail)),
+        None => (String::new(), refusal.detail.clone()),
+    };
+    validation(&format!("/text_splitter{place}"), &pidq_http::sentence(&said))
 }

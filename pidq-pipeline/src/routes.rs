@@ -372,7 +372,7 @@ pub const ROUTES: &[Route<Platform>] = &[
         parameters: &[],
         body: None,
         replies: &[reply(200, OBJECT, "The limits.")],
-        handler: |platform, _| Box::pin(limits::show(platform)),
+        handler: |platform, request| Box::pin(limits::show(platform, request)),
     },
     Route {
         method: Method::GET,
@@ -382,7 +382,7 @@ pub const ROUTES: &[Route<Platform>] = &[
         parameters: &[],
         body: None,
         replies: &[reply(200, OBJECT, "The state.")],
-        handler: |platform, _| Box::pin(async move { licensing::show(platform).await }),
+        handler: |platform, request| Box::pin(async move { licensing::show(platform, &request).await }),
     },
     Route {
         method: Method::PUT,

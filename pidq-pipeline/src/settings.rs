@@ -12,8 +12,8 @@ pub const SETTINGS: &[Setting] = settings![
     "PIDQ_REDIS_TIME", "config.redis.time", Kind::Duration, Some("50ms"), false, "How long a request waits for Redis. One that takes longer is not asked until it answers again.";
     "PIDQ_NATS_URL", "config.nats.url", Kind::Text, None, true, "`nats://…` or `tls://…`: what wakes workers of other processes and carries events; else all is in this process.";
     "PIDQ_APP_MASTER_KEY", "secrets.masterKey", Kind::Text, None, true, "The name of the first caller, a UUID. Without it everybody may do everything, on loopback only.";
-    "PIDQ_APP_MASTER_SECRET", "secrets.masterSecret", Kind::Text, None, true, "The secret of the first caller.";
-    "PIDQ_APP_SECRET", "secrets.appSecret", Kind::Text, None, true, "What cursors are signed and kept secrets sealed with, the same in all replicas. Without it cursors end with the process, and no keys of models are kept.";
+    "PIDQ_APP_MASTER_SECRET", "secrets.masterSecret", Kind::Text, None, true, "The secret of the first caller, 32 characters or more.";
+    "PIDQ_APP_SECRET", "secrets.appSecret", Kind::Text, None, true, "What cursors are signed and kept secrets sealed with, 32 characters or more, the same in all replicas. Without it cursors end with the process, and no keys of models are kept.";
     "PIDQ_APP_LICENSE", "secrets.license", Kind::Text, None, true, "The licence of this installation.";
     "PIDQ_LICENSE_MODE", "config.license.mode", Kind::OneOf(&["off", "report", "enforce"]), Some("report"), false, "Whether a licence is looked at, and whether anything is refused without one.";
     "PIDQ_LICENSE_PUBLIC_KEYS", "config.license.publicKeys", Kind::List, None, false, "Keys of those who may give licences: `NAME:KEY`, as `pidq pipeline license key` prints.";

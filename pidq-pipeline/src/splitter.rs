@@ -14,6 +14,7 @@ mod merge;
 mod parameters;
 mod pattern;
 mod recursive;
+mod room;
 mod semantic;
 mod sentence;
 mod single;
@@ -81,7 +82,7 @@ pub trait Split: Send + Sync {
     /// Splits a text. `embed` is asked only by splitters that compare meanings.
     ///
     /// # Errors
-    /// A [`Refusal`] if the text is not of the kind wanted, or a pattern costs too much on it.
+    /// A [`Refusal`] if the text is not of the kind wanted, a pattern costs too much on it, or chunks repeat it too often.
     fn split<'t>(&self, text: &'t str, embed: &Embed<'_>) -> Result<Vec<Chunk<'t>>, Refusal>;
 }
 
@@ -123,17 +124,26 @@ pub struct Refusal {
     pub parameter: Option<String>,
     /// What is wrong, and what would be right.
     pub detail: String,
+    /// Whether the chunks would hold too much together.
+    pub is_too_much: bool,
 }
 
 impl Refusal {
     /// A parameter is wrong.
     pub fn of(parameter: &str, detail: impl Into<String>) -> Self {
-        Refusal { parameter: Some(parameter.to_owned()), detail: detail.into() }
+        Refusal { parameter: Some(parameter.to_owned()), detail: detail.into(), is_too_much: false }
     }
 
     /// The text is wrong.
     pub fn text(detail: impl Into<String>) -> Self {
-        Refusal { parameter: None, detail: detail.into() }
+        Refusal { parameter: None, detail: detail.into(), is_too_much: false }
+    }
+
+    /// The chunks would hold the text again and again.
+    pub fn too_much() -> Self {
+        let detail =
+            "the chunks repeat the text too often, in overlaps or headings; take less overlap, or another splitter";
+        Refusal { is_too_much: true, ..Refusal::text(detail) }
     }
 }
 

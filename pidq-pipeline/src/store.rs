@@ -17,6 +17,7 @@ mod pipelines;
 mod queries;
 mod questions;
 mod reindexes;
+mod room;
 mod usage;
 mod webhooks;
 
@@ -76,6 +77,8 @@ pub enum StoreError {
     Changed,
     /// The pipeline is being reindexed, or goes away.
     Busy,
+    /// There are so many already, and that is the most.
+    AsManyAsMayBe(u64),
     /// What was sent cannot be read again.
     Lost(std::io::Error),
 }
@@ -95,6 +98,7 @@ impl std::fmt::Display for StoreError {
             StoreError::ExternalIdTaken => f.write_str("a document with that external id exists in the pipeline"),
             StoreError::SameContent => f.write_str("the same bytes are there already under the label"),
             StoreError::Busy => f.write_str("the pipeline is being reindexed, or goes away"),
+            StoreError::AsManyAsMayBe(there) => write!(f, "there are {there}, and that is the most"),
             StoreError::Lost(error) => write!(f, "what was sent cannot be read again: {error}"),
             StoreError::Changed => f.write_str("somebody else changed it in between"),
         }

@@ -1,8 +1,9 @@
 //! How much of everything is used: what a licence counts, and what `GET /api/license` and `GET /api/limits` tell.
 
-use pidq_http::Problem;
+use pidq_http::{Problem, Request};
 use serde::Serialize;
 
+use crate::keys;
 use crate::license::Allowance;
 use crate::platform::Platform;
 use crate::problems::stored;
@@ -17,13 +18,21 @@ pub(crate) struct Usage {
 }
 
 impl Usage {
-    pub(crate) async fn of(platform: &Platform) -> Result<Usage, Problem> {
+    async fn of(platform: &Platform) -> Result<Usage, Problem> {
         let store = &platform.store;
         Ok(Usage {
             pipelines: store.count_pipelines().await.map_err(stored)?,
             documents: store.count_documents().await.map_err(stored)?,
             queries_today: store.queries_today().await.map_err(stored)?,
         })
+    }
+
+    /// What is used, for whoever sees all of it: of what a key does not reach it hears no number either.
+    pub(crate) async fn for_caller(platform: &Platform, request: &Request) -> Result<Option<Usage>, Problem> {
+        if !keys::of(request)?.is_unrestricted() {
+            return Ok(None);
+        }
+        Usage::of(platform).await.map(Some)
     }
 
     /// The limits of a licence that are reached. Where nothing is refused, somebody is told at least.

@@ -17,6 +17,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::audit;
+use crate::bodies;
 use crate::egress::{Address, Guard, NoTarget};
 use crate::events::{self, Event, KINDS};
 use crate::keys::{self, ApiKey};
@@ -232,8 +233,7 @@ fn must_last(platform: &Platform) -> Result<(), Problem> {
 
 /// What somebody wants, if it can be had. A key to some pipelines has these, if it names none.
 async fn checked(platform: &Platform, key: &ApiKey, body: Value) -> Result<Wanted, Problem> {
-    let mut wanted: Wanted =
-        serde_json::from_value(body).map_err(|error| validation("", &pidq_http::sentence(&error.to_string())))?;
+    let mut wanted: Wanted = bodies::part("", body)?;
     check_kinds(&wanted.types)?;
     if wanted.pipelines.is_empty() && !key.is_unrestricted() {
         wanted.pipelines = key.pipelines.keys().cloned().collect();

@@ -11,7 +11,7 @@ use pidq_http::auth::{
     Provider, ProviderSettings, TenantFrom,
 };
 use pidq_http::database::{Database, DatabaseError};
-use pidq_http::{App, Cursors, Floor, SettingError, Settings, Uri, Work, client_tls};
+use pidq_http::{App, Cursors, Floor, SettingError, Settings, Work, client_tls};
 
 use crate::door::Rules;
 use crate::graphs::{Copies, Graphs, Queries};
@@ -83,7 +83,7 @@ pub async fn open(settings: &Settings) -> Result<App<Server>, OpenError> {
     let memory = Arc::new(Memory::new(pool - results));
     let graphs_read = bytes(settings.size("PIDQ_GRAPH_CACHE")?);
     let server = Server {
-        name: public_host(settings)?,
+        name: Floor(settings).public_host()?,
         store,
         identities: accounts,
         graphs: Arc::new(Graphs::new(graphs_read)),
@@ -246,12 +246,6 @@ fn base_url(settings: &Settings) -> Result<String, SettingError> {
     let listens: Vec<SocketAddr> = settings.list("PIDQ_LISTEN")?;
     let address = listens.first().map_or_else(|| "127.0.0.1:8080".into(), SocketAddr::to_string);
     Ok(format!("{scheme}://{address}"))
-}
-
-/// The host in the address that clients see, where an administrator says it.
-fn public_host(settings: &Settings) -> Result<Option<String>, SettingError> {
-    let url = Floor(settings).public_url()?.and_then(|url| url.parse::<Uri>().ok());
-    Ok(url.and_then(|url| url.host().map(str::to_ascii_lowercase)))
 }
 
 /// What only means something to a provider, and has no default.

@@ -1,6 +1,5 @@
 //! The state of the service: where graphs are, who may see them, and what a query may cost.
 
-use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -91,21 +90,10 @@ pub(crate) fn authenticate<'a>(server: &'a Arc<Server>, head: &'a Head) -> Fut<'
     Box::pin(async move {
         match &server.identities {
             Some(identities) => oauth::bearer(identities, head).await,
-            None => known_host(server, head).map(|()| anyone().into()),
+            // Everybody on this machine, and nobody else.
+            None => head.known_host(server.name.as_deref()).map(|()| anyone().into()),
         }
     })
-}
-
-/// Without accounts everybody on this machine is let in, and nobody else. A page of a stranger can have its name lead here
-/// and then ask from a browser on this machine; the name shows it.
-fn known_host(server: &Server, head: &Head) -> Result<(), Problem> {
-    let Some(name) = head.host() else { return Ok(()) };
-    let is_loopback = name.parse().is_ok_and(|address: IpAddr| address.to_canonical().is_loopback());
-    if is_loopback || name == "localhost" || name.ends_with(".localhost") || server.name.as_ref() == Some(&name) {
-        return Ok(());
-    }
-    let why = "Without accounts the service goes by `localhost`, and by the name in `PIDQ_PUBLIC_URL`.";
-    Err(Problem::bad_request("invalid-request", why))
 }
 
 /// Whether the store and the accounts can be reached: the hook of the floor below.

@@ -116,6 +116,12 @@ impl Floor<'_> {
         }
     }
 
+    /// The host in that address.
+    pub fn public_host(&self) -> Result<Option<String>, SettingError> {
+        let url = self.public_url()?.and_then(|url| url.parse::<Uri>().ok());
+        Ok(url.and_then(|url| url.host().map(str::to_ascii_lowercase)))
+    }
+
     /// Origins as browsers spell them.
     fn origins(&self) -> Result<Vec<String>, SettingError> {
         let origins: Vec<String> = self.0.list("PIDQ_CORS_ORIGINS")?;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use pidq_http::{Problem, Request, Response, StatusCode, header};
 
 use super::upload::{answer, filename, readable, wait_for, wait_of};
-use super::{again, not_found, of};
+use super::{again, busy, not_found, of};
 use crate::keys::Verb;
 use crate::platform::Platform;
 use crate::problems::{stored, validation};
@@ -74,10 +74,7 @@ async fn refused(platform: &Platform, document: &Document, error: StoreError) ->
         return stored(error);
     }
     match again(platform, document).await {
-        Ok(now) if now.revision == document.revision && !now.status.is_terminal() => {
-            let problem = Problem::new(StatusCode::CONFLICT, "document-busy");
-            problem.detail("The document is being read. Wait, or cancel it first.")
-        }
+        Ok(now) if now.revision == document.revision && !now.status.is_terminal() => busy(),
         Ok(_) => stored(error),
         Err(_) => not_found(),
     }

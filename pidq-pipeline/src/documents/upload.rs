@@ -14,7 +14,7 @@ use crate::platform::Platform;
 use crate::problems::{stored, unprocessable, validation};
 use crate::records::{Document, Status};
 use crate::spool::{Incoming, Spooled};
-use crate::store::NewDocument;
+use crate::store::{NewDocument, StoreError};
 
 /// What is taken of a form.
 pub(crate) const PARTS: MultipartLimits = MultipartLimits { parts: 16, headers: 16 << 10, field: 64 << 10 };
@@ -44,8 +44,10 @@ pub(super) struct Sent {
 /// `POST /api/pipelines/{pipeline_id}/documents`.
 pub(crate) async fn create(platform: &Arc<Platform>, mut request: Request) -> Result<Response, Problem> {
     let (pipeline, key) = pipelines::of(platform, &request).await?;
-    // Counting them all takes a while: only where it matters.
-    if let Some(limit) = platform.licensing.admit()?.documents {
+    // Counting them all takes a while: only where it matters. Whether there are as many is looked at again when this one is
+    // stored, since others may have come meanwhile.
+    let most = platform.licensing.admit()?.documents;
+    if let Some(limit) = most {
         let documents = platform.store.count_documents().await.map_err(stored)?;
         platform.licensing.admit_more("documents", limit, documents)?;
     }
@@ -68,7 +70,11 @@ pub(crate) async fn create(platform: &Arc<Platform>, mut request: Request) -> Re
         content: (&file.content).into(),
         sha256: file.content.sha256(),
     };
-    let (document, is_new) = platform.store.add_document(new).await.map_err(stored)?;
+    let added = platform.store.add_document_up_to(new, most).await;
+    if let (Err(StoreError::AsManyAsMayBe(there)), Some(limit)) = (&added, most) {
+        platform.licensing.admit_more("documents", limit, *there)?;
+    }
+    let (document, is_new) = added.map_err(stored)?;
     drop((form, room));
     if is_new {
         platform.bell.ring();

@@ -145,22 +145,19 @@ pub(crate) async fn pieces(
     let split = blocking(move || {
         let silent = RefCell::new(None);
         let ask = |texts: &[String]| vectors(&model, texts).map_err(|error| kept(error, &silent));
-        let pieces = cut(&name, &parameters, &extracted.text, &ask);
+        let pieces = cut(&name, &parameters, &extracted.text, &ask, most);
         // A model that does not answer is no fault of the text.
         match (silent.take(), pieces) {
             (Some(error), _) => Err(unembedded(&error)),
-            (None, Ok(pieces)) => Ok((extracted, with_gaps(pieces))),
+            (None, Ok(pieces)) => Ok((extracted, with_gaps(pieces?))),
+            (None, Err(why)) if why.is_too_much => Err(trouble("too-many-chunks", pidq_http::sentence(&why.detail))),
             (None, Err(why)) => Err(trouble("corrupt-document", format!("The text cannot be split: {why}."))),
         }
     });
     let (extracted, pieces) = split.await??;
-    match pieces.len() {
-        0 => Err(trouble("empty-text", "The document has no text to search.".into())),
-        many if many > most => Err(trouble(
-            "too-many-chunks",
-            format!("The document makes {many} chunks; {most} are the most. Split it, or take larger chunks."),
-        )),
-        _ => Ok((extracted, pieces)),
+    match pieces.is_empty() {
+        true => Err(trouble("empty-text", "The document has no text to search.".into())),
+        false => Ok((extracted, pieces)),
     }
 }
 
@@ -176,18 +173,20 @@ pub(crate) struct Piece {
 impl Piece {
     /// A chunk says what stands in the text, so that what is cited can be found there; one without a place says what
     /// the splitter made.
-    fn of(chunk: &Chunk<'_>, text: &str) -> Option<Piece> {
-        let said = match &chunk.span {
+    fn of(chunk: &Chunk<'_>, text: &str) -> Piece {
+        let headings = chunk.headings.iter().map(|(_, heading)| heading.clone()).collect();
+        Piece { text: Piece::said(chunk, text).to_owned(), span: chunk.span.clone(), gap: None, headings }
+    }
+
+    fn says(chunk: &Chunk<'_>, text: &str) -> bool {
+        !Piece::said(chunk, text).trim().is_empty()
+    }
+
+    fn said<'c>(chunk: &'c Chunk<'_>, text: &'c str) -> &'c str {
+        match &chunk.span {
             Some(span) => &text[span.clone()],
             None => &chunk.text,
-        };
-        let headings = chunk.headings.iter().map(|(_, heading)| heading.clone()).collect();
-        (!said.trim().is_empty()).then(|| Piece {
-            text: said.to_owned(),
-            span: chunk.span.clone(),
-            gap: None,
-            headings,
-        })
+        }
     }
 
     /// What the vector is made from.
@@ -234,10 +233,24 @@ impl Drop for StopOnDrop {
     }
 }
 
-fn cut(name: &str, parameters: &Map<String, Value>, text: &str, ask: &Embed<'_>) -> Result<Vec<Piece>, Refusal> {
+/// The pieces of a text, unless there are too many: then none of them is copied.
+fn cut(
+    name: &str,
+    parameters: &Map<String, Value>,
+    text: &str,
+    ask: &Embed<'_>,
+    most: usize,
+) -> Result<Result<Vec<Piece>, Trouble>, Refusal> {
     let splitter = splitter::find(name).ok_or_else(|| Refusal::of("text_splitter", "there is none"))?;
     let chunks = splitter.build(parameters)?.split(text, ask)?;
-    Ok(chunks.iter().filter_map(|chunk| Piece::of(chunk, text)).collect())
+    let said = || chunks.iter().filter(|chunk| Piece::says(chunk, text));
+    let many = said().count();
+    if many > most {
+        let message =
+            format!("The document makes {many} chunks; {most} are the most. Split it, or take larger chunks.");
+        return Ok(Err(trouble("too-many-chunks", message)));
+    }
+    Ok(Ok(said().map(|chunk| Piece::of(chunk, text)).collect()))
 }
 
 /// Keeps the error of a model for later, since a splitter knows no other words for it.

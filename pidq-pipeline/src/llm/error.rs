@@ -195,7 +195,7 @@ impl LlmError {
         let kind = kind_of(status, &said);
         let mut error = LlmError::new(kind, what_of(kind, status));
         error.0.trouble = if (502..=504).contains(&status) { Trouble::Server } else { Trouble::Request };
-        error.0.upstream = Some(Upstream { status, code: code_of(object), message: shown(object, secrets) });
+        error.0.upstream = Some(Upstream { status, code: code_of(object, secrets), message: shown(object, secrets) });
         error.0.said = said;
         error
     }
@@ -320,26 +320,32 @@ fn what_of(kind: Kind, status: u16) -> String {
     }
 }
 
-fn code_of(object: &Value) -> Option<String> {
+/// The code of an error object, without what is secret: like a message it is the server's own text.
+fn code_of(object: &Value, secrets: &[Secret]) -> Option<String> {
     let word = |name: &str| match &object[name] {
         Value::String(code) if !code.is_empty() => Some(code.clone()),
         Value::Number(code) => Some(code.to_string()),
         _ => None,
     };
     let plain = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
-    let code: String = word("code").or_else(|| word("type"))?.chars().filter(plain).take(64).collect();
+    let code = without(secrets, word("code").or_else(|| word("type"))?);
+    let code: String = code.chars().filter(plain).take(64).collect();
     (!code.is_empty()).then_some(code)
 }
 
 /// The message, on one line, shortened, and without the key and what else is secret: some servers repeat it.
 fn shown(object: &Value, secrets: &[Secret]) -> Option<String> {
-    let mut message = object["message"].as_str()?.to_owned();
-    for secret in secrets.iter().map(Secret::expose).filter(|secret| secret.len() >= 4) {
-        message = message.replace(secret, "***");
-    }
+    let message = without(secrets, object["message"].as_str()?.to_owned());
     let line = message.chars().map(|c| if c.is_control() { ' ' } else { c });
     let line: String = line.filter(|&c| !crate::prompt::is_invisible(c)).take(SHOWN).collect();
     (!line.trim().is_empty()).then(|| line.trim().to_owned())
+}
+
+fn without(secrets: &[Secret], mut text: String) -> String {
+    for secret in secrets.iter().map(Secret::expose).filter(|secret| secret.len() >= 4) {
+        text = text.replace(secret, "***");
+    }
+    text
 }
 
 impl fmt::Display for LlmError {

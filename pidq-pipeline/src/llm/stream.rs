@@ -146,13 +146,16 @@ impl Deltas {
         }
     }
 
+    /// What the end of the connection completes. An event that breaks off there is no end, unless the text was whole before.
     fn rest(&mut self) -> Result<(), LlmError> {
-        self.is_over = true;
-        match std::mem::replace(&mut self.form, Form::Unknown) {
+        let was_whole = self.ending.finish_reason.is_some();
+        let last = match std::mem::replace(&mut self.form, Form::Unknown) {
             Form::Events(mut events) => events.finish().map_or(Ok(()), |event| self.event(&event)),
             Form::Whole(whole) => self.object(&whole),
             Form::Unknown => Ok(()),
-        }
+        };
+        self.is_over = true;
+        if was_whole { Ok(()) } else { last }
     }
 
     fn event(&mut self, event: &str) -> Result<(), LlmError> {

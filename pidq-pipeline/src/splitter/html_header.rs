@@ -1,5 +1,6 @@
 //! Sections of HTML: the text of each element with the headings it stands under.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use html5gum::emitters::default::DefaultEmitter;
@@ -7,6 +8,7 @@ use html5gum::{Token, Tokenizer};
 
 use super::length::is_space;
 use super::parameters::{Kind, Parameter, Parameters};
+use super::room::Chunks;
 use super::{Chunk, Embed, Refusal, Split, Splitter};
 
 /// The row.
@@ -63,12 +65,12 @@ fn level((tag, name): (String, String)) -> Result<Level, Refusal> {
 
 impl Split for Sections {
     fn split<'t>(&self, text: &'t str, _: &Embed<'_>) -> Result<Vec<Chunk<'t>>, Refusal> {
-        let mut run = Run { sections: self, open: Vec::new(), section: Section::default(), chunks: Vec::new() };
+        let mut run = Run { sections: self, open: Vec::new(), section: Section::default(), chunks: Chunks::of(text) };
         for element in body(elements(text)) {
-            run.element(element);
+            run.element(element)?;
         }
-        run.close();
-        Ok(run.chunks)
+        run.close()?;
+        Ok(run.chunks.into_list())
     }
 }
 
@@ -96,7 +98,7 @@ impl Element {
 fn elements(html: &str) -> Vec<Element> {
     let mut emitter = DefaultEmitter::<usize>::new_with_span();
     emitter.naively_switch_states(true);
-    let mut tree = Tree { elements: vec![Element::default()], open: vec![0] };
+    let mut tree = Tree { elements: vec![Element::default()], open: vec![0], names: HashMap::new() };
     for Ok(token) in Tokenizer::new_with_emitter(html, emitter) {
         match token {
             Token::StartTag(tag) => tree.begin(&String::from_utf8_lossy(&tag.name), tag.self_closing),
@@ -121,6 +123,8 @@ struct Tree {
     elements: Vec<Element>,
     /// The elements that have not ended; the document never does.
     open: Vec<usize>,
+    /// How many of them there are of each name, so that an end of none of them is known at once.
+    names: HashMap<String, usize>,
 }
 
 impl Tree {
@@ -128,13 +132,22 @@ impl Tree {
         self.elements.push(Element { name: name.to_owned(), depth: self.open.len(), ..Element::default() });
         if !ends && !VOID.contains(&name) {
             self.open.push(self.elements.len() - 1);
+            *self.names.entry(name.to_owned()).or_default() += 1;
         }
     }
 
     fn end(&mut self, name: &str) {
-        let found = self.open.iter().rposition(|&open| open > 0 && self.elements[open].name == name);
-        if let Some(at) = found {
-            self.open.truncate(at);
+        if self.names.get(name).is_none_or(|&open| open == 0) {
+            return;
+        }
+        while let Some(open) = self.open.pop_if(|open| *open > 0) {
+            let ended = &self.elements[open].name;
+            if let Some(open) = self.names.get_mut(ended) {
+                *open -= 1;
+            }
+            if ended == name {
+                break;
+            }
         }
     }
 
@@ -163,7 +176,7 @@ struct Run<'s, 't> {
     sections: &'s Sections,
     open: Vec<Heading>,
     section: Section,
-    chunks: Vec<Chunk<'t>>,
+    chunks: Chunks<'t>,
 }
 
 struct Heading {
@@ -174,11 +187,11 @@ struct Heading {
 }
 
 impl Run<'_, '_> {
-    fn element(&mut self, element: Element) {
-        let Some(span) = element.span else { return };
+    fn element(&mut self, element: Element) -> Result<(), Refusal> {
+        let Some(span) = element.span else { return Ok(()) };
         let text = element.texts.join(" ");
         if let Some(level) = self.sections.levels.iter().find(|level| level.tag == element.name) {
-            self.close();
+            self.close()?;
             self.open.retain(|open| open.level < level.level);
             self.open(Heading {
                 name: level.name.clone(),
@@ -186,18 +199,17 @@ impl Run<'_, '_> {
                 level: level.level,
                 depth: element.depth,
             });
-            self.push(text, span);
-            return;
+            return self.push(text, span);
         }
         self.open.retain(|open| element.depth >= open.depth);
         if self.sections.each_element {
-            self.push(text, span);
-        } else {
-            self.section.texts.push(text);
-            let start = self.section.span.as_ref().map_or(span.start, |known| known.start.min(span.start));
-            let end = self.section.span.as_ref().map_or(span.end, |known| known.end.max(span.end));
-            self.section.span = Some(start..end);
+            return self.push(text, span);
         }
+        self.section.texts.push(text);
+        let start = self.section.span.as_ref().map_or(span.start, |known| known.start.min(span.start));
+        let end = self.section.span.as_ref().map_or(span.end, |known| known.end.max(span.end));
+        self.section.span = Some(start..end);
+        Ok(())
     }
 
     fn open(&mut self, heading: Heading) {
@@ -207,15 +219,16 @@ impl Run<'_, '_> {
         }
     }
 
-    fn close(&mut self) {
+    fn close(&mut self) -> Result<(), Refusal> {
         let section = std::mem::take(&mut self.section);
-        if let Some(span) = section.span {
-            self.push(section.texts.join("  \n"), span);
+        match section.span {
+            Some(span) => self.push(section.texts.join("  \n"), span),
+            None => Ok(()),
         }
     }
 
-    fn push(&mut self, text: String, span: Range<usize>) {
+    fn push(&mut self, text: String, span: Range<usize>) -> Result<(), Refusal> {
         let headings = self.open.iter().map(|open| (open.name.clone(), open.text.clone())).collect();
-        self.chunks.push(Chunk { text: text.into(), span: Some(span), headings });
+        self.chunks.push(Chunk { text: text.into(), span: Some(span), headings })
     }
 }

@@ -7,6 +7,7 @@ use serde_json::ser::{Formatter, Serializer};
 use serde_json::{Map, Value};
 
 use super::parameters::{Kind, Parameter, Parameters};
+use super::room::Room;
 use super::{Chunk, Embed, Refusal, Split, Splitter};
 
 /// The row.
@@ -33,52 +34,54 @@ pub const JSON: Splitter = Splitter {
             summary: "whether lists are taken apart too, as objects with numbers for keys",
         },
     ],
-    build: |parameters| Ok(Box::new(Parts::new(parameters))),
+    build: |parameters| Ok(Box::new(Sizes::new(parameters))),
 };
 
-struct Parts {
+struct Sizes {
     most: i64,
     least: i64,
     convert_lists: bool,
 }
 
-impl Parts {
+impl Sizes {
     fn new(parameters: &Parameters) -> Self {
         let most = parameters.integer("max_chunk_size");
         let least = parameters.optional_integer("min_chunk_size").unwrap_or((most - 200).max(50));
-        Parts { most, least, convert_lists: parameters.flag("convert_lists") }
+        Sizes { most, least, convert_lists: parameters.flag("convert_lists") }
     }
 
     /// Puts what is in `value` into the last part, or into new ones.
-    fn add(&self, value: Value, path: &mut Vec<String>, parts: &mut Vec<Part>) {
+    fn add(&self, value: Value, path: &mut Vec<String>, parts: &mut Parts) -> Result<(), Refusal> {
         match value {
             Value::Object(members) if !members.is_empty() => {
                 for (key, value) in members {
-                    self.add_member(key, value, path, parts);
+                    self.add_member(key, value, path, parts)?;
                 }
+                Ok(())
             }
-            leaf if !path.is_empty() => last(parts).set(path, leaf),
-            _ => {}
+            leaf if !path.is_empty() => parts.set(path, leaf),
+            _ => Ok(()),
         }
     }
 
-    fn add_member(&self, key: String, value: Value, path: &mut Vec<String>, parts: &mut Vec<Part>) {
-        let full = last(parts).size();
+    fn add_member(&self, key: String, value: Value, path: &mut Vec<String>, parts: &mut Parts) -> Result<(), Refusal> {
+        let full = parts.last().size;
         let size = 2 + text_size(&key) + 2 + size(&value);
         path.push(key);
         if size < self.most - full {
-            last(parts).set(path, value);
+            parts.set(path, value)?;
         } else {
             if full >= self.least {
-                parts.push(Part::default());
+                parts.list.push(Part::default());
             }
-            self.add(value, path, parts);
+            self.add(value, path, parts)?;
         }
         path.pop();
+        Ok(())
     }
 }
 
-impl Split for Parts {
+impl Split for Sizes {
     fn split<'t>(&self, text: &'t str, _: &Embed<'_>) -> Result<Vec<Chunk<'t>>, Refusal> {
         let value: Value = serde_json::from_str(text).map_err(|error| Refusal::text(format!("not JSON: {error}")))?;
         let value = if self.convert_lists { without_lists(value) } else { value };
@@ -86,42 +89,69 @@ impl Split for Parts {
             let hint = if value.is_array() { "; convert_lists takes lists too" } else { "" };
             return Err(Refusal::text(format!("the JSON must be an object{hint}")));
         }
-        let mut parts = vec![Part::default()];
-        self.add(value, &mut Vec::new(), &mut parts);
-        parts.pop_if(|last| last.members.is_empty());
-        Ok(parts.iter().map(|part| Chunk::made(dumps(&Value::Object(part.members.clone())), None)).collect())
+        let mut parts = Parts { list: vec![Part::default()], room: Room::of(text) };
+        self.add(value, &mut Vec::new(), &mut parts)?;
+        parts.list.pop_if(|last| last.members.is_empty());
+        Ok(parts.list.into_iter().map(|part| Chunk::made(dumps(&Value::Object(part.members)), None)).collect())
+    }
+}
+
+/// The parts so far. A key stands in each part that has something below it.
+struct Parts {
+    list: Vec<Part>,
+    room: Room,
+}
+
+impl Parts {
+    #[expect(clippy::expect_used, reason = "there is always a first part")]
+    fn last(&mut self) -> &mut Part {
+        self.list.last_mut().expect("a part")
+    }
+
+    /// Puts a value into the last part.
+    fn set(&mut self, path: &[String], value: Value) -> Result<(), Refusal> {
+        let grown = self.last().set(path, value);
+        self.room.take(usize::try_from(grown).unwrap_or(0))
     }
 }
 
 /// An object that grows.
-#[derive(Default)]
 struct Part {
     members: Map<String, Value>,
+    /// How long it is. Counting it anew for each member would take the square of its time.
+    size: i64,
+}
+
+impl Default for Part {
+    fn default() -> Self {
+        Part { members: Map::new(), size: 2 }
+    }
 }
 
 impl Part {
-    fn size(&self) -> i64 {
-        object_size(&self.members)
-    }
-
-    fn set(&mut self, path: &[String], value: Value) {
-        let Some((key, above)) = path.split_last() else { return };
+    /// Puts a value at its path. Says by how much the part grew. No two values have one path: an object of JSON has a key
+    /// once, and what has members is no value of its own.
+    fn set(&mut self, path: &[String], value: Value) -> i64 {
+        let Some((key, above)) = path.split_last() else { return 0 };
+        let before = self.size;
         let mut members = &mut self.members;
         for key in above {
-            let inner = members.entry(key.clone()).or_insert_with(|| Value::Object(Map::new()));
-            if !inner.is_object() {
-                *inner = Value::Object(Map::new());
+            if !members.contains_key(key) {
+                self.size += beside(members) + text_size(key) + 2 + 2;
             }
-            let Value::Object(inner) = inner else { return };
+            let inner = members.entry(key.clone()).or_insert_with(|| Value::Object(Map::new()));
+            let Value::Object(inner) = inner else { return self.size - before };
             members = inner;
         }
+        self.size += beside(members) + text_size(key) + 2 + size(&value);
         members.insert(key.clone(), value);
+        self.size - before
     }
 }
 
-#[expect(clippy::expect_used, reason = "there is always a first part")]
-fn last(parts: &mut [Part]) -> &mut Part {
-    parts.last_mut().expect("a part")
+/// How long what separates the next member from those that are there is.
+fn beside(members: &Map<String, Value>) -> i64 {
+    if members.is_empty() { 0 } else { 2 }
 }
 
 fn without_lists(value: Value) -> Value {

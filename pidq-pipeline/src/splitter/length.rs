@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use tiktoken_rs::CoreBPE;
+use tiktoken_rs::{CoreBPE, Rank};
 
 /// A unit of length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,7 +72,7 @@ impl Length {
             Length::Utf8Bytes => text.len(),
             Length::Utf16Units => text.encode_utf16().count(),
             Length::Words => words(text),
-            Length::Tokens(encoding) => encoding.tokens().encode_ordinary(text).len(),
+            Length::Tokens(encoding) => encoding.of_text(text).len(),
         }
     }
 }
@@ -81,6 +81,11 @@ impl Encoding {
     /// The vocabulary of a name of [`ENCODINGS`].
     pub fn of_name(name: &str) -> Encoding {
         if name == "o200k_base" { Encoding::O200k } else { Encoding::Cl100k }
+    }
+
+    /// The tokens of a text.
+    pub fn of_text(self, text: &str) -> Vec<Rank> {
+        in_runs(text).flat_map(|run| self.tokens().encode_ordinary(run)).collect()
     }
 
     /// The vocabulary, which is unpacked at its first use.
@@ -92,6 +97,33 @@ impl Encoding {
             Encoding::O200k => O200K.get_or_init(|| shipped(tiktoken_rs::o200k_base())),
         }
     }
+}
+
+/// White space in a row, in bytes, that the vocabularies' pattern is shown at once. It gives up at a million characters.
+const BLANKS: usize = 500_000;
+
+/// The text, cut only within white space that is too long.
+fn in_runs(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let (run, after) = rest.split_at(end_of_run(rest));
+        rest = after;
+        (!run.is_empty()).then_some(run)
+    })
+}
+
+/// Where the first white space that is too long is cut, or the end.
+fn end_of_run(text: &str) -> usize {
+    let mut start = None;
+    for (at, c) in text.char_indices().filter(|_| text.len() > BLANKS) {
+        let from = *start.get_or_insert(at);
+        match c.is_whitespace() {
+            true if at - from >= BLANKS => return at,
+            true => {}
+            false => start = None,
+        }
+    }
+    text.len()
 }
 
 /// The vocabularies are part of the program, so that one that cannot be read is a fault of the build.

@@ -9,6 +9,7 @@ use fancy_regex::Regex;
 use super::headings::Open;
 use super::length::is_space;
 use super::parameters::{Kind, Parameter, Parameters};
+use super::room::Chunks;
 use super::{Chunk, Embed, Refusal, Split, Splitter};
 
 /// The row.
@@ -62,14 +63,15 @@ impl Sections {
 
 impl Split for Sections {
     fn split<'t>(&self, text: &'t str, _: &Embed<'_>) -> Result<Vec<Chunk<'t>>, Refusal> {
-        let mut run = Run { sections: self, open: Open::default(), fence: "", lines: Vec::new(), blocks: Vec::new() };
+        let mut run =
+            Run { sections: self, open: Open::default(), fence: "", lines: Vec::new(), chunks: Chunks::of(text) };
         let mut start = 0;
         for line in text.split('\n') {
-            run.line(line, start..start + line.len());
+            run.line(line, start..start + line.len())?;
             start += line.len() + 1;
         }
-        run.close(run.open.clone());
-        Ok(if self.each_line { run.blocks } else { together(run.blocks, self.strip_headers) })
+        run.close()?;
+        Ok(run.chunks.into_list())
     }
 }
 
@@ -81,27 +83,27 @@ struct Run<'s, 't> {
     fence: &'static str,
     /// Lines of the paragraph that is open.
     lines: Vec<(Cow<'t, str>, Range<usize>)>,
-    blocks: Vec<Chunk<'t>>,
+    chunks: Chunks<'t>,
 }
 
 impl<'t> Run<'_, 't> {
-    fn line(&mut self, line: &'t str, span: Range<usize>) {
+    fn line(&mut self, line: &'t str, span: Range<usize>) -> Result<(), Refusal> {
         let shown = printable(line.trim_matches(is_space));
-        let above = self.open.clone();
         self.fence_of(&shown);
         if !self.fence.is_empty() {
             self.lines.push((shown, span));
         } else if let Some((mark, name)) = self.sections.heading(&shown) {
+            self.close()?;
             self.open.open(mark.matches('#').count(), name, shown[mark.len()..].trim_matches(is_space));
-            self.close(above);
             if !self.sections.strip_headers {
                 self.lines.push((shown, span));
             }
         } else if shown.is_empty() {
-            self.close(above);
+            self.close()?;
         } else {
             self.lines.push((shown, span));
         }
+        Ok(())
     }
 
     /// Opens and ends code blocks.
@@ -117,12 +119,21 @@ impl<'t> Run<'_, 't> {
         }
     }
 
-    /// Ends the paragraph that is open.
-    fn close(&mut self, under: Open) {
-        let (Some((_, first)), Some((_, last))) = (self.lines.first(), self.lines.last()) else { return };
+    /// Ends the paragraph that is open. Those under the same headings are one chunk, unless they shall stay apart.
+    fn close(&mut self) -> Result<(), Refusal> {
+        let (Some((_, first)), Some((_, last))) = (self.lines.first(), self.lines.last()) else { return Ok(()) };
         let span = first.start..last.end;
         let lines: Vec<_> = self.lines.drain(..).map(|(line, _)| line).collect();
-        self.blocks.push(Chunk { text: lines.join("\n").into(), span: Some(span), headings: under.named().to_vec() });
+        let (text, under) = (lines.join("\n"), self.open.named());
+        match self.chunks.last_mut().filter(|_| !self.sections.each_line) {
+            Some(last) if last.headings == under => append(last, &text, span.end),
+            Some(last) if !self.sections.strip_headers && is_title_of(last, under) => {
+                last.headings = under.to_vec();
+                append(last, &text, span.end);
+            }
+            _ => self.chunks.push(Chunk { text: text.into(), span: Some(span), headings: under.to_vec() })?,
+        }
+        Ok(())
     }
 }
 
@@ -133,33 +144,16 @@ fn printable(line: &str) -> Cow<'_, str> {
     if line.bytes().all(|b| (b' '..0x7f).contains(&b)) { Cow::Borrowed(line) } else { UNSEEN.replace_all(line, "") }
 }
 
-/// Paragraphs under the same headings as one chunk.
-fn together(blocks: Vec<Chunk<'_>>, strip_headers: bool) -> Vec<Chunk<'_>> {
-    let mut sections: Vec<Chunk<'_>> = Vec::new();
-    for block in blocks {
-        match sections.last_mut() {
-            Some(last) if last.headings == block.headings => append(last, block),
-            Some(last) if !strip_headers && is_title_of(last, &block) => {
-                last.headings.clone_from(&block.headings);
-                append(last, block);
-            }
-            _ => sections.push(block),
-        }
-    }
-    sections
+/// Whether a chunk ends with a heading that what follows stands under.
+fn is_title_of(chunk: &Chunk<'_>, under: &[(String, String)]) -> bool {
+    chunk.headings.len() < under.len() && chunk.text.rsplit('\n').next().is_some_and(|line| line.starts_with('#'))
 }
 
-/// Whether a chunk ends with a heading that the next one stands under.
-fn is_title_of(chunk: &Chunk<'_>, next: &Chunk<'_>) -> bool {
-    chunk.headings.len() < next.headings.len()
-        && chunk.text.rsplit('\n').next().is_some_and(|line| line.starts_with('#'))
-}
-
-fn append<'t>(chunk: &mut Chunk<'t>, next: Chunk<'t>) {
+fn append(chunk: &mut Chunk<'_>, next: &str, end: usize) {
     let text = chunk.text.to_mut();
     text.push_str("  \n");
-    text.push_str(&next.text);
-    if let (Some(span), Some(next)) = (&mut chunk.span, next.span) {
-        span.end = next.end;
+    text.push_str(next);
+    if let Some(span) = &mut chunk.span {
+        span.end = end;
     }
 }

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use super::length::{Length, is_space};
 use super::parameters::{Kind, Parameter, Parameters};
+use super::room::Chunks;
 use super::{Chunk, Refusal};
 
 /// How large chunks are.
@@ -84,7 +85,16 @@ struct Piece {
 }
 
 /// Puts pieces of a text together and gives each chunk to `emit`.
-pub fn merge<'t>(text: &'t str, pieces: &[Range<usize>], join: Join<'_>, size: Size, emit: &mut Vec<Chunk<'t>>) {
+///
+/// # Errors
+/// If there is no room for the chunks.
+pub fn merge<'t>(
+    text: &'t str,
+    pieces: &[Range<usize>],
+    join: Join<'_>,
+    size: Size,
+    emit: &mut Chunks<'t>,
+) -> Result<(), Refusal> {
     let separator = match join {
         Join::Nothing => "",
         Join::Text(separator) => separator,
@@ -92,9 +102,9 @@ pub fn merge<'t>(text: &'t str, pieces: &[Range<usize>], join: Join<'_>, size: S
     let joint = size.length.of(separator);
     let mut chunk = Growing { text, separator, joint, size, pieces: VecDeque::new(), total: 0 };
     for span in pieces {
-        chunk.add(Piece { span: span.clone(), length: size.length.of_part(text, span) }, emit);
+        chunk.add(Piece { span: span.clone(), length: size.length.of_part(text, span) }, emit)?;
     }
-    chunk.emit(emit);
+    chunk.emit(emit)
 }
 
 /// A chunk that is not full yet.
@@ -109,13 +119,14 @@ struct Growing<'t, 's> {
 }
 
 impl<'t> Growing<'t, '_> {
-    fn add(&mut self, piece: Piece, emit: &mut Vec<Chunk<'t>>) {
+    fn add(&mut self, piece: Piece, emit: &mut Chunks<'t>) -> Result<(), Refusal> {
         if self.overflows(&piece) && !self.pieces.is_empty() {
-            self.emit(emit);
+            self.emit(emit)?;
             self.leave_overlap(&piece);
         }
         self.total += piece.length + self.joint_before_next();
         self.pieces.push_back(piece);
+        Ok(())
     }
 
     fn overflows(&self, next: &Piece) -> bool {
@@ -134,13 +145,13 @@ impl<'t> Growing<'t, '_> {
         }
     }
 
-    fn emit(&self, emit: &mut Vec<Chunk<'t>>) {
-        let (Some(first), Some(last)) = (self.pieces.front(), self.pieces.back()) else { return };
+    fn emit(&self, emit: &mut Chunks<'t>) -> Result<(), Refusal> {
+        let (Some(first), Some(last)) = (self.pieces.front(), self.pieces.back()) else { return Ok(()) };
         let span = first.span.start..last.span.end;
         if self.is_as_written() {
-            push_exact(self.text, span, self.size.strip, emit);
+            push_exact(self.text, span, self.size.strip, emit)
         } else {
-            self.emit_made(span, emit);
+            self.emit_made(span, emit)
         }
     }
 
@@ -153,22 +164,21 @@ impl<'t> Growing<'t, '_> {
         pairs.all(|(a, b)| &self.text[a.span.end..b.span.start] == self.separator)
     }
 
-    fn emit_made(&self, span: Range<usize>, emit: &mut Vec<Chunk<'t>>) {
+    fn emit_made(&self, span: Range<usize>, emit: &mut Chunks<'t>) -> Result<(), Refusal> {
         let parts: Vec<_> = self.pieces.iter().map(|piece| &self.text[piece.span.clone()]).collect();
         let made = parts.join(self.separator);
         let text = if self.size.strip { made.trim_matches(is_space) } else { &made };
-        if !text.is_empty() {
-            emit.push(Chunk::made(text.to_owned(), Some(span)));
-        }
+        if text.is_empty() { Ok(()) } else { emit.push(Chunk::made(text.to_owned(), Some(span))) }
     }
 }
 
 /// A span of the text as a chunk, unless nothing is left of it.
-pub fn push_exact<'t>(text: &'t str, span: Range<usize>, strip: bool, emit: &mut Vec<Chunk<'t>>) {
+///
+/// # Errors
+/// If there is no room for it.
+pub fn push_exact<'t>(text: &'t str, span: Range<usize>, strip: bool, emit: &mut Chunks<'t>) -> Result<(), Refusal> {
     let span = if strip { stripped(text, span) } else { span };
-    if !span.is_empty() {
-        emit.push(Chunk::exact(text, span));
-    }
+    if span.is_empty() { Ok(()) } else { emit.push(Chunk::exact(text, span)) }
 }
 
 /// A span without the white space around it.

@@ -6,6 +6,7 @@ use super::cut::{self, Keep, Separator};
 use super::languages::{self, LANGUAGES};
 use super::merge::{CHUNK_OVERLAP, CHUNK_SIZE, Join, LENGTH, STRIP, Size, merge, push_exact};
 use super::parameters::{Kind, Parameter, Parameters};
+use super::room::Chunks;
 use super::{Chunk, Embed, Refusal, Split, Splitter};
 
 /// The most separators; one level of recursion each.
@@ -134,9 +135,9 @@ impl Recursive {
 impl Split for Recursive {
     fn split<'t>(&self, text: &'t str, _: &Embed<'_>) -> Result<Vec<Chunk<'t>>, Refusal> {
         let size = Size { length: self.size.length.for_text(text), ..self.size };
-        let mut run = Run { text, keep: self.keep, size, chunks: Vec::new() };
+        let mut run = Run { text, keep: self.keep, size, chunks: Chunks::of(text) };
         run.split(0..text.len(), &self.separators)?;
-        Ok(run.chunks)
+        Ok(run.chunks.into_list())
     }
 }
 
@@ -145,7 +146,7 @@ struct Run<'t> {
     text: &'t str,
     keep: Keep,
     size: Size,
-    chunks: Vec<Chunk<'t>>,
+    chunks: Chunks<'t>,
 }
 
 impl Run<'_> {
@@ -156,15 +157,14 @@ impl Run<'_> {
             if self.size.length.of_part(self.text, piece) < self.size.chunk {
                 continue;
             }
-            merge(self.text, &pieces[from..at], join, self.size, &mut self.chunks);
+            merge(self.text, &pieces[from..at], join, self.size, &mut self.chunks)?;
             from = at + 1;
             match finer {
-                [] => push_exact(self.text, piece.clone(), false, &mut self.chunks),
+                [] => push_exact(self.text, piece.clone(), false, &mut self.chunks)?,
                 finer => self.split(piece.clone(), finer)?,
             }
         }
-        merge(self.text, &pieces[from..], join, self.size, &mut self.chunks);
-        Ok(())
+        merge(self.text, &pieces[from..], join, self.size, &mut self.chunks)
     }
 
     /// Cuts at the first separator that occurs, or at the last. Says how pieces are joined and what is finer.

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::parameters::{Kind, Parameter, Parameters};
 use super::pattern::Pattern;
+use super::room::Room;
 use super::{Chunk, Embed, Refusal, Split, Splitter};
 
 /// The row.
@@ -51,6 +52,9 @@ pub const SEMANTIC: Splitter = Splitter {
     build: |parameters| Ok(Box::new(Semantic::new(parameters)?)),
 };
 
+/// Sentences that get their vectors at once. Only distances are kept of all of them.
+const BATCH: usize = 256;
+
 struct Semantic {
     sentences: Pattern,
     buffer: usize,
@@ -80,10 +84,30 @@ impl Semantic {
         })
     }
 
-    /// Each sentence with its neighbours.
-    fn windows(&self, sentences: &[&str]) -> Vec<String> {
-        let around = |at: usize| at.saturating_sub(self.buffer)..(at + 1 + self.buffer).min(sentences.len());
-        (0..sentences.len()).map(|at| sentences[around(at)].join(" ")).collect()
+    /// A sentence with its neighbours.
+    fn window(&self, sentences: &[&str], at: usize, room: &mut Room) -> Result<String, Refusal> {
+        let end = at.saturating_add(1).saturating_add(self.buffer).min(sentences.len());
+        let window = sentences[at.saturating_sub(self.buffer)..end].join(" ");
+        room.take(window.len())?;
+        Ok(window)
+    }
+
+    /// How far the meaning of each sentence is from that of the next one.
+    fn distances(&self, text: &str, sentences: &[&str], embed: &Embed<'_>) -> Result<Vec<f64>, Refusal> {
+        let mut room = Room::of(text);
+        let mut distances = Vec::with_capacity(sentences.len());
+        let mut before: Option<Vec<f64>> = None;
+        for from in (0..sentences.len()).step_by(BATCH) {
+            let batch = from..(from + BATCH).min(sentences.len());
+            let windows = batch.map(|at| self.window(sentences, at, &mut room)).collect::<Result<Vec<_>, _>>()?;
+            for vector in embed(&windows)? {
+                if let Some(before) = &before {
+                    distances.push(distance(before, &vector)?);
+                }
+                before = Some(vector);
+            }
+        }
+        Ok(distances)
     }
 }
 
@@ -125,7 +149,7 @@ impl Split for Semantic {
         if sentences.len() < self.least {
             return Ok(spans.into_iter().map(|span| Chunk::exact(text, span)).collect());
         }
-        let distances = distances(&embed(&self.windows(&sentences))?)?;
+        let distances = self.distances(text, &sentences, embed)?;
         let mut chunks = Vec::new();
         let mut from = 0;
         for at in self.threshold.breaks(&distances).into_iter().chain([spans.len() - 1]) {
@@ -155,12 +179,11 @@ fn joined<'t>(text: &'t str, spans: &[Range<usize>], sentences: &[&str]) -> Chun
     if together == text[span.clone()] { Chunk::exact(text, span) } else { Chunk::made(together, Some(span)) }
 }
 
-fn distances(vectors: &[Vec<f64>]) -> Result<Vec<f64>, Refusal> {
-    let pairs = vectors.windows(2);
-    if vectors.iter().any(|vector| vector.len() != vectors[0].len()) {
+fn distance(a: &[f64], b: &[f64]) -> Result<f64, Refusal> {
+    if a.len() != b.len() {
         return Err(Refusal::text("the embedding model gave vectors of different lengths"));
     }
-    Ok(pairs.map(|pair| 1.0 - cosine(&pair[0], &pair[1])).collect())
+    Ok(1.0 - cosine(a, b))
 }
 
 fn cosine(a: &[f64], b: &[f64]) -> f64 {

@@ -5,6 +5,7 @@ use std::ops::Range;
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::merge::{CHUNK_OVERLAP, CHUNK_SIZE, Join, LENGTH, STRIP, Size, merge};
+use super::room::Chunks;
 use super::{Chunk, Embed, Refusal, Split, Splitter};
 
 /// The row.
@@ -24,8 +25,8 @@ impl Split for Sentences {
         let size = Size { length: self.size.length.for_text(text), ..self.size };
         let sentences: Vec<Range<usize>> =
             text.split_sentence_bound_indices().map(|(at, sentence)| at..at + sentence.len()).collect();
-        let mut chunks = Vec::new();
-        merge(text, &sentences, Join::Nothing, size, &mut chunks);
-        Ok(chunks)
+        let mut chunks = Chunks::of(text);
+        merge(text, &sentences, Join::Nothing, size, &mut chunks)?;
+        Ok(chunks.into_list())
     }
 }

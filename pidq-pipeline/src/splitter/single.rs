@@ -3,6 +3,7 @@
 use super::cut::{self, Keep, Separator};
 use super::merge::{CHUNK_OVERLAP, CHUNK_SIZE, Join, LENGTH, STRIP, Size, merge};
 use super::parameters::{Kind, Parameter, Parameters};
+use super::room::Chunks;
 use super::{Chunk, Embed, Refusal, Split, Splitter};
 
 /// The row.
@@ -61,8 +62,8 @@ impl Split for Single {
             Separator::Nothing => cut::characters(text, 0..text.len()),
             _ => cut::pieces(0..text.len(), &self.separator.places(text)?, self.keep),
         };
-        let mut chunks = Vec::new();
-        merge(text, &pieces, self.join(), size, &mut chunks);
-        Ok(chunks)
+        let mut chunks = Chunks::of(text);
+        merge(text, &pieces, self.join(), size, &mut chunks)?;
+        Ok(chunks.into_list())
     }
 }

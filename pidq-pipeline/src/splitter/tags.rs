@@ -9,6 +9,7 @@ use std::ops::Range;
 use super::cut::{self, Keep, Separator};
 use super::merge::{CHUNK_OVERLAP, CHUNK_SIZE, Join, LENGTH, STRIP, Size, merge, push_exact};
 use super::parameters::Parameters;
+use super::room::Chunks;
 use super::{Chunk, Embed, Refusal, Split, Splitter};
 
 /// The row.
@@ -36,9 +37,9 @@ impl Split for TagAware {
         let size = Size { length: self.size.length.for_text(text), ..self.size };
         let mut pieces = Vec::new();
         atoms(text, 0..text.len(), &self.separators, size, &mut pieces)?;
-        let mut chunks = Vec::new();
-        merge_runs(text, &pieces, size, &mut chunks);
-        Ok(chunks)
+        let mut chunks = Chunks::of(text);
+        merge_runs(text, &pieces, size, &mut chunks)?;
+        Ok(chunks.into_list())
     }
 }
 
@@ -68,12 +69,14 @@ fn atoms(
 /// Words that could be tags, and every other character alone.
 fn words(text: &str, whole: Range<usize>) -> Vec<Range<usize>> {
     let mut words: Vec<Range<usize>> = Vec::new();
+    let mut goes_on = false;
     for character in cut::characters(text, whole) {
-        let of_tag = |span: &Range<usize>| text[span.clone()].chars().all(is_of_tag);
+        let is_of_tag = text[character.clone()].chars().all(is_of_tag);
         match words.last_mut() {
-            Some(word) if of_tag(word) && of_tag(&character) => word.end = character.end,
+            Some(word) if goes_on && is_of_tag => word.end = character.end,
             _ => words.push(character),
         }
+        goes_on = is_of_tag;
     }
     words
 }
@@ -82,14 +85,14 @@ fn is_of_tag(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '/' | '.' | '#' | '"')
 }
 
-fn merge_runs<'t>(text: &'t str, pieces: &[Range<usize>], size: Size, chunks: &mut Vec<Chunk<'t>>) {
+fn merge_runs<'t>(text: &'t str, pieces: &[Range<usize>], size: Size, chunks: &mut Chunks<'t>) -> Result<(), Refusal> {
     let mut from = 0;
     for (at, piece) in pieces.iter().enumerate() {
         if size.length.of(&text[piece.clone()]) > size.chunk {
-            merge(text, &pieces[from..at], Join::Nothing, size, chunks);
-            push_exact(text, piece.clone(), size.strip, chunks);
+            merge(text, &pieces[from..at], Join::Nothing, size, chunks)?;
+            push_exact(text, piece.clone(), size.strip, chunks)?;
             from = at + 1;
         }
     }
-    merge(text, &pieces[from..], Join::Nothing, size, chunks);
+    merge(text, &pieces[from..], Join::Nothing, size, chunks)
 }

@@ -3,6 +3,7 @@
 use super::length::{ENCODINGS, Encoding};
 use super::merge::{CHUNK_OVERLAP, CHUNK_SIZE};
 use super::parameters::{Kind, Parameter, Parameters};
+use super::room::Chunks;
 use super::{Chunk, Embed, Refusal, Split, Splitter};
 
 /// The row.
@@ -41,18 +42,18 @@ impl Windows {
 impl Split for Windows {
     fn split<'t>(&self, text: &'t str, _: &Embed<'_>) -> Result<Vec<Chunk<'t>>, Refusal> {
         let ends = ends_of_tokens(self.encoding, text)?;
-        let mut chunks = Vec::new();
+        let mut chunks = Chunks::of(text);
         let mut first = 0;
         while first < ends.len() {
             let last = (first + self.size).min(ends.len());
             let start = if first == 0 { 0 } else { ends[first - 1] };
-            chunks.push(window(text, start, ends[last - 1]));
+            chunks.push(window(text, start, ends[last - 1]))?;
             if last == ends.len() {
                 break;
             }
             first += self.step;
         }
-        Ok(chunks)
+        Ok(chunks.into_list())
     }
 }
 
@@ -61,7 +62,7 @@ fn ends_of_tokens(encoding: Encoding, text: &str) -> Result<Vec<usize>, Refusal>
     let tokens = encoding.tokens();
     let mut end = 0;
     let mut ends = Vec::new();
-    for token in tokens.encode_ordinary(text) {
+    for token in encoding.of_text(text) {
         let bytes = tokens.decode_bytes(&[token]).map_err(|error| Refusal::text(error.to_string()))?;
         end += bytes.len();
         ends.push(end);

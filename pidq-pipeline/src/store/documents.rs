@@ -7,8 +7,9 @@ use pidq_http::uuid_v7;
 use serde_json::{Map, Value};
 
 use super::jobs::{self, JobKind};
+use super::pipelines::ALL_DOCUMENTS;
 use super::usage::{self, Amount};
-use super::{Content, Result, Store, StoreError, again, contents, partitions, queries, structure};
+use super::{Content, Result, Store, StoreError, again, contents, partitions, queries, room, structure};
 use crate::records::{Document, Status};
 use crate::{audit, events};
 
@@ -186,12 +187,20 @@ impl Store {
     /// # Errors
     /// If the caller's id of it is taken.
     pub async fn add_document(&self, new: NewDocument<'_>) -> Result<(Document, bool)> {
+        self.add_document_up_to(new, None).await
+    }
+
+    /// The same, if there are fewer documents than the most in all pipelines.
+    ///
+    /// # Errors
+    /// If the caller's id of it is taken, or there are as many.
+    pub async fn add_document_up_to(&self, new: NewDocument<'_>, most: Option<u64>) -> Result<(Document, bool)> {
         for _ in 0..LOOKS {
             if let Some(known) = self.same_document(&new).await? {
                 return Ok((known, false));
             }
             let id = uuid_v7();
-            match self.insert_document(&id, &new).await {
+            match self.insert_document(&id, &new, most).await {
                 Ok(()) => {
                     let stored = self.document(new.pipeline_id, &id).await?;
                     return stored.map(|document| (document, true)).ok_or(StoreError::Changed);
@@ -224,7 +233,7 @@ impl Store {
         }
     }
 
-    async fn insert_document(&self, id: &str, new: &NewDocument<'_>) -> Result<()> {
+    async fn insert_document(&self, id: &str, new: &NewDocument<'_>, most: Option<u64>) -> Result<()> {
         let now = Moment::now().0;
         let metadata = Value::Object(new.metadata.clone()).to_string();
         let arguments = [
@@ -240,6 +249,7 @@ impl Store {
             now.into(),
         ];
         let mut tx = self.database.begin().await?;
+        room::for_one(&mut tx, ("documents", ALL_DOCUMENTS), most).await?;
         tx.execute(INSERT, &arguments).await?;
         audit::made(id);
         contents::add(&mut tx, id, 1, new.content).await?;

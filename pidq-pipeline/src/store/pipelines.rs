@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::jobs::{self, JobKind};
 use super::outbox::Word;
-use super::{Result, Store, StoreError, operations, reindexes, structure, text};
+use super::{Result, Store, StoreError, operations, reindexes, room, structure, text};
 use crate::events::{self, Kind};
 use crate::operations::{Operation, State};
 use crate::records::{Counts, Options, Pipeline, PipelineStatus};
@@ -58,7 +58,7 @@ const COUNT: &str = "select pipeline_id, classification, status, count(*) from d
   where pipeline_id >= $1 and pipeline_id <= $2 and status <> 'deleting' group by pipeline_id, classification, status";
 const DELETE_JOBS: &str = "delete from jobs where pipeline_id = $1";
 const PIPELINES: &str = "select count(*) from pipelines";
-const ALL_DOCUMENTS: &str = "select count(*) from documents where status <> 'deleting'";
+pub(super) const ALL_DOCUMENTS: &str = "select count(*) from documents where status <> 'deleting'";
 const DELETE: &str = "delete from pipelines where id = $1";
 const DOCUMENTS: &str = "select count(*) from documents where pipeline_id = $1";
 
@@ -77,6 +77,14 @@ impl Store {
     /// # Errors
     /// If its name is taken.
     pub async fn create_pipeline(&self, new: NewPipeline) -> Result<Pipeline> {
+        self.create_pipeline_up_to(new, None).await
+    }
+
+    /// The same, if there are fewer than the most.
+    ///
+    /// # Errors
+    /// If the name is taken, or there are as many.
+    pub async fn create_pipeline_up_to(&self, new: NewPipeline, most: Option<u64>) -> Result<Pipeline> {
         let now = Moment::now().0;
         let pipeline = Pipeline {
             id: uuid_v7(),
@@ -107,6 +115,7 @@ impl Store {
             now.into(),
         ];
         let mut tx = self.database.begin().await?;
+        room::for_one(&mut tx, ("pipelines", PIPELINES), most).await?;
         tx.execute(INSERT, &arguments).await.map_err(name_taken)?;
         crate::audit::made(&pipeline.id);
         self.tell_of_pipeline(&mut tx, events::PIPELINE_CREATED, &pipeline).await?;

@@ -1,5 +1,6 @@
 //! A licence that is given over the interface.
 
+use futures_util::future::join_all;
 use pidq_http::auth::Moment;
 use pidq_pipeline::license::{Allowance, DAY, Issuer, Licence};
 use serde_json::{Value, json};
@@ -20,7 +21,7 @@ impl Vendor {
 
     fn issue(&self, system: &Value, plan: &str, given: i64, ends: i64) -> String {
         let now = Moment::now().seconds();
-        let limits = Allowance { pipelines: Some(1), ..Allowance::default() };
+        let limits = Allowance { pipelines: Some(1), documents: Some(2), ..Allowance::default() };
         let (sys, plan, lid) = (system.as_str().unwrap().to_owned(), plan.to_owned(), plan.to_owned());
         self.issuer.issue(&Licence {
             v: 1,
@@ -74,6 +75,33 @@ async fn a_licence_is_given_over_the_interface_and_outlives_a_restart() {
         drop(world);
         let world = World::at(url, &[settings[0], settings[1], ("PIDQ_APP_LICENSE", &newer)]).await;
         assert_eq!(world.get("/api/license").await.json()["plan"], "of the settings", "the newer one counts");
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_more_is_stored_at_once_than_a_licence_allows() {
+    on_each_url(async |url| {
+        let vendor = Vendor::new();
+        let settings = [("PIDQ_LICENSE_MODE", "enforce"), ("PIDQ_LICENSE_PUBLIC_KEYS", vendor.settings.as_str())];
+        let world = World::at(url, &settings).await;
+        let system = world.get("/api/license").await.json()["system_id"].clone();
+        assert_eq!(give(&world, &vendor.issue(&system, "small", 0, DAY)).await.status, 200);
+        let wanted = |name: String| {
+            json!({"name": name, "embedding_model": "hash-512", "text_splitter": "token", "classifications": ["a"]})
+        };
+        let bodies: Vec<_> = (0..8).map(|at| wanted(format!("p{at}"))).collect();
+        let made = join_all(bodies.iter().map(|body| world.post("/api/pipelines", body))).await;
+        let codes = |answers: &[Answer]| answers.iter().map(|answer| answer.status).collect::<Vec<_>>();
+        assert_eq!(codes(&made).iter().filter(|&&status| status == 201).count(), 1, "{:?}", codes(&made));
+        assert!(made.iter().all(|answer| answer.status == 201 || answer.code() == "license-limit"));
+        let id = made.iter().find(|answer| answer.status == 201).unwrap().json()["id"].clone();
+        let texts: Vec<_> = (0..8).map(|at| format!("text {at}")).collect();
+        let label = [("classification", "a")];
+        let sent = texts.iter().map(|text| world.upload(id.as_str().unwrap(), "a.txt", text.as_bytes(), &label));
+        let sent = join_all(sent).await;
+        assert_eq!(codes(&sent).iter().filter(|&&status| status == 202).count(), 2, "{:?}", codes(&sent));
+        assert!(sent.iter().all(|answer| answer.status == 202 || answer.code() == "license-limit"));
     })
     .await;
 }

@@ -51,6 +51,10 @@ async fn streams_are_read_as_servers_write_them() {
     let hello = || [event(&delta("Hel")), event(&delta("lo"))];
     check("as it should be", stream(hello().into_iter().chain([event(&last("stop")), done()])), "Hello").await;
     check("no [DONE]", stream(hello()), "Hello").await;
+    let open_end = raw(format!("data: {}", delta("lo")));
+    check("no line break at the end", stream([event(&delta("Hel")), open_end]), "Hello").await;
+    let torn = hello().into_iter().chain([event(&last("stop")), raw("data: [DO")]);
+    check("torn after the end", stream(torn), "Hello").await;
     check("no blank after data:", stream([raw(format!("data:{}\n\n", delta("Hello"))), done()]), "Hello").await;
     check("CRLF", stream([raw(format!("data: {}\r\n\r\ndata: [DONE]\r\n\r\n", delta("Hello")))]), "Hello").await;
     check("comments", stream([raw(": ping\n\n"), event(&delta("Hello")), raw(": ping\n\n"), done()]), "Hello").await;
@@ -94,6 +98,7 @@ async fn broken_streams_are_errors() {
     let busy = json!({"error": {"message": "slow down", "code": 429}});
     check("too many in the middle", stream([hello(), event(&busy)]), "Hello then llm-rate-limited").await;
     check("no JSON", stream([hello(), raw("data: {half\n\n")]), "Hello then llm-bad-response").await;
+    check("torn", stream([hello(), raw("data: {\"choi")]), "Hello then llm-bad-response").await;
     let half = raw([b"data: \"\xe2\x82".as_slice(), b"\n\n"].concat());
     check("half a character", stream([half]), "llm-bad-response").await;
     check("no text", stream([event(&last("stop")), raw("data: [DONE]\n\n")]), "llm-bad-response").await;
@@ -237,10 +242,12 @@ async fn refusals_are_told_with_stable_codes() {
 #[tokio::test]
 async fn of_a_body_only_the_message_is_repeated_shortened_and_without_the_key() {
     let message = format!("Incorrect key {KEY}\u{202e}\n{}", "x".repeat(1000));
-    let double = Double::always(vec![json_reply(401, &json!({"error": {"message": message}}))]).await;
+    let code = format!("key-{KEY}-is-wrong");
+    let double = Double::always(vec![json_reply(401, &json!({"error": {"message": message, "code": code}}))]).await;
     let error = client(hasty()).chat(&double.endpoint(), &question()).await.unwrap_err();
     let shown = error.upstream().unwrap().message.clone().unwrap();
     assert!(shown.starts_with("Incorrect key *** xxx") && shown.chars().count() <= 300, "{shown}");
+    assert_eq!(error.upstream().unwrap().code.as_deref(), Some("key--is-wrong"));
     let double = Double::always(vec![reply(500, "", "root:x:0:0:/root")]).await;
     let error = client(hasty()).chat(&double.endpoint(), &question()).await.unwrap_err();
     assert!(!format!("{error} {error:?}").contains("root"));

@@ -44,6 +44,7 @@ mod refusals;
 mod reindex;
 mod repeated;
 mod rerank;
+mod room;
 mod search;
 mod servers;
 mod service;

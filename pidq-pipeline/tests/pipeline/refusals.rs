@@ -1,6 +1,8 @@
 //! Bodies that are not right: 422, with the place and a code that says more where there is one; and labels that look
 //! alike are alike.
 
+use futures_util::future::join_all;
+use hyper::Request;
 use pidq_http::Settings;
 use pidq_pipeline::TABLES;
 use serde_json::{Value, json};
@@ -106,6 +108,30 @@ async fn a_patch_changes_what_it_names_or_is_refused() {
     }
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn patches_that_come_at_once_are_all_done_unless_they_say_on_what() {
+    on_each(async |world| {
+        let id = world.pipeline().await;
+        let sent = world.upload(&id, "a.txt", b"a", &[("classification", "manual")]).await.json();
+        let pipeline = format!("/api/pipelines/{id}");
+        for path in [format!("{pipeline}/documents/{}", sent["id"].as_str().unwrap()), pipeline] {
+            let patches: Vec<_> = (0..8).map(|at| json!({"metadata": {format!("m{at}"): at}}).to_string()).collect();
+            let headers = [("content-type", "application/json")];
+            let all = patches.iter().map(|patch| world.send("PATCH", &path, &headers, patch.as_str()));
+            let statuses: Vec<_> = join_all(all).await.iter().map(|answer| answer.status).collect();
+            assert_eq!(statuses, [200; 8], "{path}");
+            let now = world.get(&path).await;
+            assert_eq!(now.json()["metadata"].as_object().unwrap().len(), 8, "{path}");
+            let headers = [("content-type", "application/json"), ("if-match", now.header("etag"))];
+            let all = patches.iter().map(|patch| world.send("PATCH", &path, &headers, patch.as_str()));
+            let mut statuses: Vec<_> = join_all(all).await.iter().map(|answer| answer.status).collect();
+            statuses.sort_unstable();
+            assert_eq!(statuses, [200, 412, 412, 412, 412, 412, 412, 412], "{path}");
+        }
+    })
+    .await;
+}
+
 /// `é` in one character, and in two.
 const COMPOSED: &str = "caf\u{e9}";
 const TWO: &str = " cafe\u{301} ";
@@ -161,6 +187,40 @@ async fn a_key_for_a_label_reaches_it_however_it_was_written() {
 }
 
 #[tokio::test]
+async fn a_platform_that_is_open_goes_by_the_names_of_its_machine() {
+    let world = World::sqlite(&[("PIDQ_PUBLIC_URL", "https://pidq.example")]).await;
+    let status = async |host: &str| {
+        let request = Request::get("/api/pipelines").header("host", host).body(Default::default()).unwrap();
+        world.site.call(request).await.status().as_u16()
+    };
+    for host in ["localhost", "LOCALHOST:8000", "127.0.0.1:8000", "[::1]:8000", "pidq.example"] {
+        assert_eq!(status(host).await, 200, "{host}");
+    }
+    for host in ["evil.example", "evil.example:8000", "localhost.evil.example", "192.0.2.1"] {
+        assert_eq!(status(host).await, 400, "{host}");
+    }
+}
+
+#[tokio::test]
+async fn a_key_to_some_is_told_no_number_of_all() {
+    let world = World::sqlite(&[("PIDQ_APP_MASTER_KEY", MASTER), ("PIDQ_APP_MASTER_SECRET", SECRET)]).await;
+    let token = format!("Bearer {}", world.token(SECRET).await.json()["access_token"].as_str().unwrap());
+    let root = [("authorization", token.as_str()), ("content-type", "application/json")];
+    let body = json!({"name": "p", "embedding_model": "hash-512", "text_splitter": "token", "classifications": ["a"]});
+    let id = world.send("POST", "/api/pipelines", &root, body.to_string()).await.json()["id"].clone();
+    let reach = json!({id.as_str().unwrap(): {"classifications": ["a"], "verbs": ["read"]}});
+    let wanted = json!({"name": "k", "scopes": ["documents:read"], "pipelines": reach});
+    let key = world.send("POST", "/api/keys", &root, wanted.to_string()).await.json();
+    let bearer = format!("Bearer {}", key["key"].as_str().unwrap());
+    for path in ["/api/license", "/api/limits"] {
+        let whole = world.send("GET", path, &root, "").await;
+        assert_eq!(whole.json()["usage"]["pipelines"], 1, "{path}");
+        let some = world.send("GET", path, &[("authorization", &bearer)], "").await;
+        assert_eq!((some.status, &some.json()["usage"]), (200, &Value::Null), "{path}");
+    }
+}
+
+#[tokio::test]
 async fn a_text_with_a_nul_is_refused_and_is_no_fault_of_ours() {
     on_each(async |world| {
         let id = world.pipeline().await;
@@ -174,6 +234,10 @@ async fn a_text_with_a_nul_is_refused_and_is_no_fault_of_ours() {
         ] {
             assert!(answer.status < 500, "{} {}", answer.status, answer.json());
         }
+        let of_label =
+            json!({"name": "n", "embedding_model": "hash-512", "text_splitter": "token", "classifications": ["a\0b"]});
+        let answer = world.post("/api/pipelines", &of_label).await;
+        assert_eq!(told(&answer), refused("validation", "/classifications/0"));
     })
     .await;
 }
