@@ -352,12 +352,12 @@ pub(crate) fn component_count<'a>(plant: &Plant<'a>, by: &str, pay: Pay<'_>) -> 
     let mut counts: Vec<(String, usize)> = Vec::new();
     let mut places: HashMap<String, usize> = HashMap::new();
     for node in (0..topology.node_count() as u32).filter(|node| is_component(plant, *node)) {
-        pay(1 + by.len() as u64 / 64)?;
         let value = match by {
             "class" => plant.class(node).unwrap_or("").into(),
             "role" => topology.roles[node as usize].name().into(),
             field => attribute(plant.node(node), field).map(convert::to_text).unwrap_or_default(),
         };
+        pay(4 + (by.len() + value.len()) as u64 / 64)?;
         let at = *places.entry(value.clone()).or_insert(counts.len());
         match counts.get_mut(at) {
             Some((_, count)) => *count += 1,

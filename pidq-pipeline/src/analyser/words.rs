@@ -16,8 +16,10 @@ pub fn pieces(folded: &str) -> Vec<Piece<'_>> {
     let mut pieces = Vec::new();
     let mut end = 0;
     for (start, word) in folded.unicode_word_indices() {
-        for (at, part) in parts(word) {
-            let from = start + at;
+        // A mark behind a blank is one word with it by UAX #29.
+        let own = word.trim_start_matches(|c: char| !c.is_alphanumeric());
+        for (at, part) in parts(own) {
+            let from = start + word.len() - own.len() + at;
             pieces.push(Piece { gap: &folded[end..from], text: part });
             end = from + part.len();
         }

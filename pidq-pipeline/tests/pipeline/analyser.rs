@@ -82,6 +82,11 @@ fn scripts_without_blanks_are_found_by_two_characters() {
 }
 
 #[test]
+fn a_mark_behind_a_blank_is_no_blank() {
+    is("valve \u{64b} _\u{64b}", &["valv", "\u{64b}", "\u{64b}"]);
+}
+
+#[test]
 fn words_that_say_nothing_are_no_terms() {
     is("What is the set pressure of the valve?", &["pressur", "set", "valv"]);
 }
