@@ -283,6 +283,14 @@ fn neighbours(arena: &Arena, base: ContainerId, first: u32, len: u32) -> &[Cell]
 }
 
 impl<'a> Array<'a> {
+    /// Bytes of its JSON text, where it stands in a document as it is.
+    pub(crate) fn text_size(self) -> usize {
+        match self.0 {
+            Items::Stored(arena, id) => arena.container_text(id).len(),
+            _ => 0,
+        }
+    }
+
     /// The number of items.
     pub fn len(self) -> usize {
         match self.0 {

@@ -93,6 +93,30 @@ fn backtracking_is_paid() {
 }
 
 #[test]
+fn questions_about_a_whole_drawing_pay_for_long_texts() {
+    let long = "Q".repeat(100_000);
+    let node = |at: usize| format!(r#"{{"id":"n{at}","tag":"{long}","class":"{long}","x":1,"y":1}}"#);
+    let nodes: Vec<String> = (0..10).map(node).collect();
+    let input = format!(r#"{{"nodes":[{}],"edges":[{{"source":"n1","target":"n2"}}]}}"#, nodes.join(","));
+    let limits = Limits { fuel: 200_000, ..Limits::default() };
+    for question in ["validate()", "lineList()", "equipmentList()", "segmentList()", "componentCount()", "graphInfo()"]
+    {
+        assert_eq!(code(question, &input, limits), None, "{question}");
+        let often = format!("split(padStart(\"\", 100, \" \"), \" \") | map({question} | size()) | size()");
+        assert_eq!(code(&often, &input, limits), Some("PQ4001"), "{question}");
+    }
+}
+
+#[test]
+fn what_is_looked_for_is_paid() {
+    let input = format!(r#"{{"long":"{}","rows":[{}0]}}"#, "c".repeat(100_000), "0,".repeat(999));
+    let limits = Limits { fuel: 1_000_000, ..Limits::default() };
+    for query in [r#"split("a", $root.long)"#, r#"contains("a", $root.long)"#, r#"replace("a", $root.long, "b")"#] {
+        assert_eq!(code(&format!(".rows | map({query}) | size()"), &input, limits), Some("PQ4001"), "{query}");
+    }
+}
+
+#[test]
 fn a_run_can_be_cancelled() {
     let cancel = Cancel::default();
     cancel.cancel();

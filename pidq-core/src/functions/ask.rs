@@ -368,7 +368,10 @@ fn unknown_node(plant: &Plant<'_>, reference: Value<'_>) -> Error {
     let Some(wanted) = reference.as_str().filter(|wanted| wanted.len() <= LONGEST_TAG) else { return error };
     let bare =
         |text: &str| text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect::<String>();
-    let tags = || (0..plant.topology.node_count().min(SEARCHED) as u32).filter_map(|node| plant.tag(node));
+    let tags = || {
+        let tags = (0..plant.topology.node_count().min(SEARCHED) as u32).filter_map(|node| plant.tag(node));
+        tags.filter(|tag| tag.len() <= LONGEST_TAG)
+    };
     let wanted_bare = bare(wanted);
     let mut near: Vec<&str> = tags().filter(|tag| bare(tag) == wanted_bare).collect();
     near.extend(suggest::nearest(wanted, tags()));

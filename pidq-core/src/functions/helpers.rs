@@ -427,7 +427,7 @@ fn contains<'a>(cx: &mut Cx<'a>, args: &[Value<'a>]) -> Result<Value<'a>> {
     let part = argument(args, 1);
     match (argument(args, 0), part) {
         (Value::String(text), Value::String(part)) => {
-            cx.spend_bytes(text.len())?;
+            cx.spend_bytes(text.len() + part.len())?;
             Ok(Value::Bool(text.contains(part)))
         }
         (Value::Array(array), _) => has_item(cx, array, part).map(Value::Bool),

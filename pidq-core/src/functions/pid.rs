@@ -286,6 +286,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
 /// A question about the whole drawing.
 fn whole<'a>(cx: &mut Cx<'a>, question: fn(&Plant<'a>, Pay<'_>) -> Result<Datum<'a>>) -> Result<Value<'a>> {
     let plant = cx.plant()?;
+    cx.spend(plant.long_texts())?;
     let found = question(&plant, &mut |units| cx.spend(units))?;
     answer(cx, &plant, found)
 }
@@ -313,6 +314,7 @@ fn counted<'a>(
     plant: &Plant<'a>,
     question: impl FnOnce(&mut dyn Purse) -> Result<Datum<'a>>,
 ) -> Result<Value<'a>> {
+    cx.spend(plant.long_texts())?;
     let mut tab = Tab { cx, held: 0 };
     let found = question(&mut tab)?;
     let held = tab.held;
@@ -378,6 +380,7 @@ fn section<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Va
 fn group<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
     let (ask, groups) = about(cx, input, args)?;
     let mut nodes = groups.to_vec();
+    cx.spend(ask.plant.long_texts())?;
     let members = flow::Members::of(&ask.plant, &mut |units| cx.spend(units))?;
     for group in groups.iter() {
         nodes.extend(members.all(*group, &mut |units| cx.spend(units))?);
@@ -411,6 +414,7 @@ fn hazop_nodes<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Resul
     let plant = &ask.plant;
     let merges = ask.flag(cx, "merge")?;
     let is_minor = |node: NodeId| merges && sections::is_minor(plant, node);
+    cx.spend(plant.long_texts())?;
     let found = sections::review_sections(plant, cuts, &is_minor, &mut |units| cx.spend(units))?;
     answer(cx, plant, found)
 }
@@ -481,6 +485,7 @@ fn breaks<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Val
 fn component_count<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
     let ask = Ask::plain(cx, input, args)?;
     let by = if ask.count() > 0 { expect_text(ask.value(cx, 0)?)? } else { "class" };
+    cx.spend(ask.plant.long_texts())?;
     let found = lists::component_count(&ask.plant, by, &mut |units| cx.spend(units))?;
     answer(cx, &ask.plant, found)
 }
@@ -488,6 +493,7 @@ fn component_count<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> R
 /// The loop that a node is, or that it is a member of.
 fn one_loop<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
     let (ask, nodes) = about(cx, input, args)?;
+    cx.spend(ask.plant.long_texts())?;
     let all = loops::loops(&ask.plant, &mut |units| cx.spend(units))?;
     let nodes: hashbrown::HashSet<NodeId> = nodes.iter().copied().collect();
     let is_it = |found: &&loops::Loop| found.node.is_some_and(|node| nodes.contains(&node));
@@ -561,6 +567,7 @@ fn placed<'a>(
             numbers.push(item.as_f64().ok_or_else(|| bad_option("place", item, "a number"))?);
         }
     }
+    cx.spend(ask.plant.long_texts())?;
     let found = question(&ask.plant, &numbers, &mut |units| cx.spend(units))?;
     answer(cx, &ask.plant, found)
 }
@@ -575,6 +582,9 @@ fn near<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value
     answer(cx, &ask.plant, found)
 }
 
+/// How often the checks together read a text of an item.
+const CHECKS_OF_TEXTS: u64 = 4;
+
 fn validate<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
     let ask = Ask::new(cx, input, args)?;
     let least = ask.word(cx, "severity", &Severity::WORDS)?.map_or(Severity::Info, Severity::of);
@@ -588,6 +598,7 @@ fn validate<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<V
         let wish = rule.as_str().filter(|rule| checks::is_wish(rule));
         wishes.push(wish.ok_or_else(|| bad_option("rules", rule, "the code of a rule, or its beginning"))?.to_owned());
     }
+    cx.spend(ask.plant.long_texts().saturating_mul(CHECKS_OF_TEXTS))?;
     let found = checks::validate(&ask.plant, &wishes, least, &mut |units| cx.spend(units))?;
     answer(cx, &ask.plant, found)
 }
@@ -637,6 +648,7 @@ fn joined<'a>(cx: &mut Cx<'a>, sheets: Value<'a>, by: JoinBy) -> Result<Value<'a
 
 fn dead_ends<'a>(cx: &mut Cx<'a>, input: Value<'a>, keeps: fn(&str) -> bool) -> Result<Value<'a>> {
     let ask = Ask::new(cx, input, &[])?;
+    cx.spend(ask.plant.long_texts())?;
     let found = ends::dead_ends(&ask.plant, &mut |units| cx.spend(units))?;
     answer(cx, &ask.plant, ends::rows(&found, |end| keeps(end.class)))
 }

@@ -77,6 +77,7 @@ fn split<'a>(cx: &mut Cx<'a>, args: &[Value<'a>]) -> Result<Value<'a>> {
         Value::Undefined => return words(cx, text),
         separator => cx.text_of(separator)?,
     };
+    cx.spend_bytes(separator.len())?;
     match separator {
         "" => units(cx, text),
         _ => texts(cx, text.split(separator)),

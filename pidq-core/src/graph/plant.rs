@@ -109,7 +109,18 @@ impl<'a> Place<'a> {
     }
 }
 
+/// Bytes of an item as drawings have it, with places and attributes.
+const USUAL_ITEM: usize = 8 << 10;
+
 impl<'a> Plant<'a> {
+    /// What a question about the whole drawing costs beyond its steps: a step for 64 bytes of what stands in the items, where
+    /// they are longer than those of a drawing.
+    pub fn long_texts(&self) -> u64 {
+        let size = self.nodes.text_size() + self.edges.text_size();
+        let usual = USUAL_ITEM * (self.nodes.len() + self.edges.len());
+        (size.saturating_sub(usual) / 64) as u64
+    }
+
     /// The drawing of a value; nothing where it has no nodes.
     pub fn of(value: Value<'a>, config: &Arc<TopologyConfig>, limits: &Limits<'_>) -> Result<Option<Plant<'a>>> {
         let Some(place) = Place::find(value, config) else { return Ok(None) };
