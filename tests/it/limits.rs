@@ -99,8 +99,15 @@ fn questions_about_a_whole_drawing_pay_for_long_texts() {
     let nodes: Vec<String> = (0..10).map(node).collect();
     let input = format!(r#"{{"nodes":[{}],"edges":[{{"source":"n1","target":"n2"}}]}}"#, nodes.join(","));
     let limits = Limits { fuel: 200_000, ..Limits::default() };
-    for question in ["validate()", "lineList()", "equipmentList()", "segmentList()", "componentCount()", "graphInfo()"]
-    {
+    for question in [
+        "validate()",
+        "lineList()",
+        "equipmentList()",
+        "segmentList()",
+        "componentCount()",
+        "graphInfo()",
+        "withGraph($root, [1])",
+    ] {
         assert_eq!(code(question, &input, limits), None, "{question}");
         let often = format!("split(padStart(\"\", 100, \" \"), \" \") | map({question} | size()) | size()");
         assert_eq!(code(&often, &input, limits), Some("PQ4001"), "{question}");

@@ -1052,16 +1052,17 @@ fn with_graph<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result
 pub(super) fn drawing<'a>(cx: &mut Cx<'a>, value: Value<'a>) -> Result<(Plant<'a>, usize)> {
     let none = || Error::new(Code::NoGraph, format!("no graph in the given {}", value.type_name()));
     let plant = Plant::of(value, cx.topology_config(), cx.limits())?.ok_or_else(none)?;
-    let held = charge(cx, &plant.topology)?;
+    let held = charge(cx, &plant)?;
     Ok((plant, held))
 }
 
 /// Pays for a network that a run has made, and counts its memory.
-fn charge(cx: &mut Cx<'_>, topology: &Topology) -> Result<usize> {
+fn charge(cx: &mut Cx<'_>, plant: &Plant<'_>) -> Result<usize> {
+    let topology = &plant.topology;
     // Names and rules of its own were read and compiled.
     const OWN_CONFIG: u64 = 10_000;
     let config = if topology.has_own_config() { OWN_CONFIG } else { 0 };
-    cx.spend((topology.node_count() + topology.edge_count()) as u64 + config)?;
+    cx.spend((topology.node_count() + topology.edge_count()) as u64 + config + plant.long_texts())?;
     let held = topology.size();
     cx.hold(held)?;
     Ok(held)
@@ -1078,7 +1079,7 @@ fn with_topology<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Res
         return Err(Error::new(Code::BadOption, format!("the topology has {problem}")));
     }
     let plant = Plant::again(&outer, cx.root(), config, cx.limits())?;
-    let held = charge(cx, &plant.topology)?;
+    let held = charge(cx, &plant)?;
     let result = args.get(1).map_or(Ok(Value::Undefined), |query| cx.eval_in(plant, query, input));
     cx.release(held);
     result
