@@ -15,10 +15,12 @@ pub(crate) fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> V
     let mut rows = Rows::default();
     let mut near: Vec<(usize, &str)> = known
         .filter(|other| may_be_near(other, letters.len(), allowed))
-        .map(|other| (other, lower(other)))
-        .map(|(other, theirs)| (rows.distance(&letters, &theirs, allowed), letters.len().max(theirs.len()), other))
-        .filter(|(distance, longer, _)| distance <= &allowed && distance < longer)
-        .map(|(distance, _, other)| (distance, other))
+        .filter_map(|other| {
+            let theirs = lower(other);
+            let distance = rows.distance(&letters, &theirs, allowed);
+            let is_near = distance <= allowed && distance < letters.len().max(theirs.len());
+            is_near.then_some((distance, other))
+        })
         .collect();
     near.sort_by_key(|(distance, _)| *distance);
     near.into_iter().take(3).map(|(_, name)| name).collect()

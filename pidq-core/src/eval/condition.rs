@@ -14,7 +14,7 @@ use super::view::View;
 use crate::arena::{Cell, ContainerId};
 use crate::error::Result;
 use crate::graph::column::{Column, Texts};
-use crate::regex::{Effort, NO_BOUNDS, Regex};
+use crate::regex::{NO_BOUNDS, Regex};
 use crate::value::Value;
 
 /// Rows of a stored list.
@@ -367,15 +367,15 @@ impl<'a> Cx<'a> {
         let (mut cost, mut bounds) = (0, NO_BOUNDS);
         for row in selection.rows.iter() {
             let text = texts.get(row);
-            let search = regex.search_cost(text);
-            let mut effort = Effort::new(self.limits.backtracks);
-            self.spend(search)?;
-            let is_match = match straight {
-                Some(straight) => straight.find(text.as_bytes(), 0, &mut bounds),
-                None => regex.is_match(text, &mut effort)?,
+            let (is_match, took) = match straight {
+                Some(straight) => {
+                    let search = regex.search_cost(text);
+                    self.spend(search)?;
+                    (straight.find(text.as_bytes(), 0, &mut bounds), search)
+                }
+                None => self.search_in(regex, text, |effort| regex.is_match(text, effort))?,
             };
-            cost += search + effort.fuel();
-            self.spend(effort.fuel())?;
+            cost += took;
             if is_match {
                 kept.insert(row);
             }

@@ -6,7 +6,7 @@ use super::Cx;
 use super::view::View;
 use crate::error::Result;
 use crate::graph::column::Texts;
-use crate::regex::{Bounds, Captures, LONGEST, NO_BOUNDS, Regex, Straight};
+use crate::regex::{Bounds, Captures, Effort, LONGEST, NO_BOUNDS, Regex, Straight};
 use crate::value::{Array, Items, Keys, Record, Value};
 
 /// The form of the objects that tell of the matches of a pattern.
@@ -23,6 +23,23 @@ const KEYS: [Keys<'static>; 3] = [
     Keys { names: &["value", "groups"], index: None },
     Keys { names: &["value", "groups", "namedGroups"], index: None },
 ];
+
+impl Cx<'_> {
+    /// Pays for a search: for the text before it, for what it took behind it. Gives what it cost, too.
+    pub(crate) fn search_in<T>(
+        &mut self,
+        regex: &Regex,
+        text: &str,
+        search: impl FnOnce(&mut Effort) -> Result<T>,
+    ) -> Result<(T, u64)> {
+        let cost = regex.search_cost(text);
+        self.spend(cost)?;
+        let mut effort = Effort::new(self.limits.backtracks);
+        let found = search(&mut effort)?;
+        self.spend(effort.fuel())?;
+        Ok((found, cost + effort.fuel()))
+    }
+}
 
 impl<'a> Telling<'a> {
     pub fn new(cx: &mut Cx<'a>, regex: &'a Regex) -> Result<Telling<'a>> {

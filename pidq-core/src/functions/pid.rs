@@ -286,9 +286,14 @@ pub(crate) const FUNCTIONS: &[Function] = &[
 /// A question about the whole drawing.
 fn whole<'a>(cx: &mut Cx<'a>, question: fn(&Plant<'a>, Pay<'_>) -> Result<Datum<'a>>) -> Result<Value<'a>> {
     let plant = cx.plant()?;
-    cx.spend(plant.long_texts())?;
-    let found = question(&plant, &mut |units| cx.spend(units))?;
+    let found = of_all(cx, &plant, |pay| question(&plant, pay))?;
     answer(cx, &plant, found)
+}
+
+/// What is found in a whole drawing, whose texts are paid for first.
+fn of_all<T>(cx: &mut Cx<'_>, plant: &Plant<'_>, question: impl FnOnce(Pay<'_>) -> Result<T>) -> Result<T> {
+    cx.spend(plant.long_texts())?;
+    question(&mut |units| cx.spend(units))
 }
 
 /// Pays for an answer that is released when it stands as a value.
@@ -380,8 +385,7 @@ fn section<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Va
 fn group<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
     let (ask, groups) = about(cx, input, args)?;
     let mut nodes = groups.to_vec();
-    cx.spend(ask.plant.long_texts())?;
-    let members = flow::Members::of(&ask.plant, &mut |units| cx.spend(units))?;
+    let members = of_all(cx, &ask.plant, |pay| flow::Members::of(&ask.plant, pay))?;
     for group in groups.iter() {
         nodes.extend(members.all(*group, &mut |units| cx.spend(units))?);
     }
@@ -414,8 +418,7 @@ fn hazop_nodes<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Resul
     let plant = &ask.plant;
     let merges = ask.flag(cx, "merge")?;
     let is_minor = |node: NodeId| merges && sections::is_minor(plant, node);
-    cx.spend(plant.long_texts())?;
-    let found = sections::review_sections(plant, cuts, &is_minor, &mut |units| cx.spend(units))?;
+    let found = of_all(cx, plant, |pay| sections::review_sections(plant, cuts, &is_minor, pay))?;
     answer(cx, plant, found)
 }
 
@@ -485,16 +488,14 @@ fn breaks<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Val
 fn component_count<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
     let ask = Ask::plain(cx, input, args)?;
     let by = if ask.count() > 0 { expect_text(ask.value(cx, 0)?)? } else { "class" };
-    cx.spend(ask.plant.long_texts())?;
-    let found = lists::component_count(&ask.plant, by, &mut |units| cx.spend(units))?;
+    let found = of_all(cx, &ask.plant, |pay| lists::component_count(&ask.plant, by, pay))?;
     answer(cx, &ask.plant, found)
 }
 
 /// The loop that a node is, or that it is a member of.
 fn one_loop<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
     let (ask, nodes) = about(cx, input, args)?;
-    cx.spend(ask.plant.long_texts())?;
-    let all = loops::loops(&ask.plant, &mut |units| cx.spend(units))?;
+    let all = of_all(cx, &ask.plant, |pay| loops::loops(&ask.plant, pay))?;
     let nodes: hashbrown::HashSet<NodeId> = nodes.iter().copied().collect();
     let is_it = |found: &&loops::Loop| found.node.is_some_and(|node| nodes.contains(&node));
     let has_it = |found: &&loops::Loop| found.members.iter().any(|member| nodes.contains(member));
@@ -567,8 +568,7 @@ fn placed<'a>(
             numbers.push(item.as_f64().ok_or_else(|| bad_option("place", item, "a number"))?);
         }
     }
-    cx.spend(ask.plant.long_texts())?;
-    let found = question(&ask.plant, &numbers, &mut |units| cx.spend(units))?;
+    let found = of_all(cx, &ask.plant, |pay| question(&ask.plant, &numbers, pay))?;
     answer(cx, &ask.plant, found)
 }
 
@@ -648,7 +648,6 @@ fn joined<'a>(cx: &mut Cx<'a>, sheets: Value<'a>, by: JoinBy) -> Result<Value<'a
 
 fn dead_ends<'a>(cx: &mut Cx<'a>, input: Value<'a>, keeps: fn(&str) -> bool) -> Result<Value<'a>> {
     let ask = Ask::new(cx, input, &[])?;
-    cx.spend(ask.plant.long_texts())?;
-    let found = ends::dead_ends(&ask.plant, &mut |units| cx.spend(units))?;
+    let found = of_all(cx, &ask.plant, |pay| ends::dead_ends(&ask.plant, pay))?;
     answer(cx, &ask.plant, ends::rows(&found, |end| keeps(end.class)))
 }

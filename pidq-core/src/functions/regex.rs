@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::eval::Cx;
 use crate::eval::function::{Body, Function, Param};
 use crate::eval::matches::Telling;
-use crate::regex::{Captures, Effort, Regex};
+use crate::regex::{Captures, Regex};
 use crate::value::Value;
 
 const PARAMS: &[Param] = &[Param::query("text"), Param::pattern("pattern"), Param::constant("flags").optional()];
@@ -36,7 +36,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
 
 fn is_match<'a>(cx: &mut Cx<'a>, text: Value<'a>, regex: &'a Regex) -> Result<Value<'a>> {
     let text = cx.text_of(text)?;
-    searching(cx, regex, text, |effort| regex.is_match(text, effort)).map(Value::Bool)
+    cx.search_in(regex, text, |effort| regex.is_match(text, effort)).map(|(found, _)| Value::Bool(found))
 }
 
 fn first_match<'a>(cx: &mut Cx<'a>, text: Value<'a>, regex: &'a Regex) -> Result<Value<'a>> {
@@ -59,20 +59,6 @@ fn all_matches<'a>(cx: &mut Cx<'a>, text: Value<'a>, regex: &'a Regex) -> Result
     telling.list(cx, base)
 }
 
-fn search<'a>(cx: &mut Cx<'a>, regex: &Regex, text: &str, start: usize) -> Result<Option<Captures>> {
-    searching(cx, regex, text, |effort| regex.captures(text, start, effort))
-}
-
-/// Pays for a search: for the text before it, for what it took behind it.
-fn searching<T>(
-    cx: &mut Cx<'_>,
-    regex: &Regex,
-    text: &str,
-    search: impl FnOnce(&mut Effort) -> Result<T>,
-) -> Result<T> {
-    cx.spend(regex.search_cost(text))?;
-    let mut effort = Effort::new(cx.limits().backtracks);
-    let found = search(&mut effort)?;
-    cx.spend(effort.fuel())?;
-    Ok(found)
+fn search(cx: &mut Cx<'_>, regex: &Regex, text: &str, start: usize) -> Result<Option<Captures>> {
+    cx.search_in(regex, text, |effort| regex.captures(text, start, effort)).map(|(found, _)| found)
 }
