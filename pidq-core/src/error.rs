@@ -481,7 +481,8 @@ pub struct Warning {
     /// The stable code: `PQW01` unknown field, `PQW02` comparison that is never true, `PQW03` argument ignored, `PQW04`
     /// query inside `get`, `PQW05` sum without numbers, `PQW06` filter that keeps all or nothing, `PQW07` field of a
     /// list, `PQW08` direction assumed, `PQW09` list cut, `PQW10` duplicate keys in the input, `PQW11`
-    /// argument missing, `PQW12` value in a comment, `PQW13` key that is the same for all.
+    /// argument missing, `PQW12` value in a comment, `PQW13` key that is the same for all, `PQW14`
+    /// piped value not read.
     pub code: &'static str,
     /// What it is, in one line.
     pub message: String,

@@ -139,7 +139,9 @@ const HABITS: &[Habit] = &[
     Habit { names: &["has"], function: "exists", what: "whether there is a field" },
     Habit { names: &["del", "delete", "unset"], function: "omit", what: "leaving out fields" },
     Habit { names: &["project"], function: "pick", what: "keeping some fields" },
-    Habit { names: &["ifnull", "isnull", "nvl"], function: "coalesce", what: "a value in place of null" },
+    Habit { names: &["ifnull", "nvl"], function: "coalesce", what: "a value in place of null" },
+    Habit { names: &["isnull", "is_null"], function: "eq", what: "testing for null, `.a == null`," },
+    Habit { names: &["concat"], function: "add", what: "joining two texts, `.a + .b`," },
     Habit { names: &["upstreamof"], function: "upstream", what: "what feeds a node" },
 ];
 

@@ -1,6 +1,7 @@
 //! `pidq pipeline license`: keys and licences of those who distribute the platform, and what a licence says.
 
 use std::env::VarError;
+use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
@@ -86,8 +87,8 @@ pub fn run(command: &Command) -> Result {
 fn key() -> Result {
     let secret = Issuer::generate().map_err(|error| Failure::Usage(error.to_string()))?;
     let issuer = Issuer::read(&secret).map_err(|error| Failure::Usage(error.to_string()))?;
-    println!("secret  {}", secret.expose());
-    println!("public  {}", issuer.public_key());
+    writeln!(io::stdout(), "secret  {}", secret.expose())?;
+    writeln!(io::stdout(), "public  {}", issuer.public_key())?;
     Ok(Status::Done)
 }
 
@@ -97,7 +98,7 @@ fn id(place: &Place) -> Result {
     let id = super::service::wait(async {
         pidq_pipeline::system_id(arguments, environment).await.map_err(|error| Failure::Usage(error.to_string()))
     })?;
-    println!("{id}");
+    writeln!(io::stdout(), "{id}")?;
     Ok(Status::Done)
 }
 
@@ -127,19 +128,20 @@ fn issue(issue: &Issue) -> Result {
         },
         features: Vec::new(),
     };
-    println!("{}", issuer.issue(&licence));
+    writeln!(io::stdout(), "{}", issuer.issue(&licence))?;
     Ok(Status::Done)
 }
 
 fn verify(verify: &Verify) -> Result {
     let trust = Trust::read(&verify.key).map_err(|error| Failure::Usage(error.to_string()))?;
     let state = trust.judge([verify.licence.as_str()], &verify.system_id, Moment::now());
-    println!("status  {}", state.word());
+    writeln!(io::stdout(), "status  {}", state.word())?;
     if let State::Invalid(why) = &state {
-        println!("reason  {why}");
+        writeln!(io::stdout(), "reason  {why}")?;
     }
     if let Some(licence) = state.licence() {
-        println!("plan    {}\nends    {}", licence.plan, Moment(licence.exp.saturating_mul(1000)).to_rfc3339());
+        let ends = Moment(licence.exp.saturating_mul(1000)).to_rfc3339();
+        writeln!(io::stdout(), "plan    {}\nends    {ends}", licence.plan)?;
     }
     Ok(if state.is_good() { Status::Done } else { Status::Falsy })
 }

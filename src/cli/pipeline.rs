@@ -1,6 +1,6 @@
 //! `pidq pipeline`: the document platform.
 
-use std::io;
+use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -81,7 +81,8 @@ fn measure(options: &Eval) -> Result {
     let weight = embedding::find(&options.model).map_or(1.0, |model| model.weight);
     let model = embedding::open(&options.model, &places).map_err(|error| Failure::Usage(error.to_string()))?;
     let report = eval::beir(&options.beir, &Encoder::new(model, REMEMBERED), weight);
-    println!("{}", report.map_err(|error| Failure::Usage(format!("`{}`: {error}", options.beir.display())))?);
+    let report = report.map_err(|error| Failure::Usage(format!("`{}`: {error}", options.beir.display())))?;
+    writeln!(io::stdout(), "{report}")?;
     Ok(Status::Done)
 }
 

@@ -217,6 +217,22 @@ fn texts_where_a_field_was_meant() {
 }
 
 #[test]
+fn stages_that_read_nothing_of_the_pipe() {
+    for query in [".a | split(\",\")", "map(.a | upper(\"x\"))", ".a | regex(\"a\", \"b\")", ".a | (1 + 2)"] {
+        check(query, &["PQW14"]);
+    }
+    for query in [
+        "split(\"a,b\", \",\") | size()",
+        ".a | split(get(), \",\")",
+        ".a | \"x\"",
+        "size() | [1, 2]",
+        ".a | if(1, 2, 3)",
+    ] {
+        check(query, &[]);
+    }
+}
+
+#[test]
 fn a_field_of_lists_is_told_by_the_run() {
     let told = |query: &str, document: &str| {
         let graph = Graph::from_json(document).expect("it is JSON");

@@ -229,9 +229,9 @@ fn a_closed_pipe_is_success() {
         &folder,
         "",
     );
-    for command in ["serve", "pipeline serve"] {
-        // A moment, so that nobody reads any more when the help is written.
-        let line = format!("(sleep 0.1; pidq {command} --help; echo $? >&2) | true");
+    for command in ["serve --help", "pipeline serve --help", "pipeline license key"] {
+        // A moment, so that nobody reads any more when it is written.
+        let line = format!("(sleep 0.1; pidq {command}; echo $? >&2) | true");
         let shown = shell(&line, &folder).stderr;
         let shown = String::from_utf8_lossy(&shown).into_owned();
         // The command may be built without the service.

@@ -166,7 +166,24 @@ impl Compiler<'_> {
         if let [only] = stages {
             return self.query(only);
         }
+        for stage in stages.iter().skip(1) {
+            self.look_at_stage(stage);
+        }
         Ok(Plan::pipe(self.queries(stages)?))
+    }
+
+    /// PQW14: in `.a | split(",")` the text that is split is the comma.
+    #[inline(never)]
+    fn look_at_stage(&mut self, stage: &Expr) {
+        let Node::Array(items) = &stage.node else { return };
+        let Some((_, args)) = items.split_first() else { return };
+        let Ok(Target::Function(function)) = self.target(stage, items) else { return };
+        let row = function.row();
+        let takes_arguments_only = matches!(row.body, Body::Strict(_) | Body::Search(_));
+        let is_fixed = |arg: &Expr| !matches!(arg.node, Node::Array(_) | Node::Object(_));
+        if takes_arguments_only && !args.is_empty() && args.iter().all(is_fixed) {
+            self.warnings.push(unread_input(row, args, stage.span));
+        }
     }
 
     fn path(&mut self, keys: &[Expr]) -> Result<Path> {
@@ -602,6 +619,15 @@ fn missing_argument(function: &FunctionRef, expr: &Expr, args: &[Expr]) -> Optio
     })
 }
 
+fn unread_input(function: &Function, args: &[Expr], span: Span) -> Warning {
+    let message = format!("`{}` reads nothing of what comes through the pipe", function.name);
+    let help = match function.params.len() > args.len() {
+        true => format!("what it works on is its first argument, as in `{}(get(), …)`", function.name),
+        false => "what comes through the pipe is `get()`".into(),
+    };
+    Warning::new("PQW14", message).with_span(span).with_help(help)
+}
+
 /// `no arguments`, `1 argument`, `2 or 3 arguments`, `at least 1 argument`.
 fn counted(least: usize, most: usize) -> String {
     match (least, most) {
@@ -617,7 +643,11 @@ fn counted(least: usize, most: usize) -> String {
 /// Marks the arguments that are too many, or the call where some are missing.
 fn count_error(signature: &str, name: &str, wanted: &str, expr: &Expr, args: &[Expr], most: usize) -> Error {
     let message = format!("Function '{name}' takes {wanted}, not {}", args.len());
-    let error = Error::new(Code::ArgumentCount, message).with_help(format!("write `{signature}`"));
+    let help = match (name, args) {
+        ("first", [_]) => "the first items are `limit(…)`, the first one is `first()`".into(),
+        _ => format!("write `{signature}`"),
+    };
+    let error = Error::new(Code::ArgumentCount, message).with_help(help);
     match (args.get(most), args.last()) {
         (Some(first), Some(last)) => error.with_span(first.span.to(last.span)).with_label("too many"),
         _ => error.with_span(expr.span).with_label("too few"),
