@@ -13,7 +13,7 @@ pub(crate) fn stored(error: StoreError) -> Problem {
     match error {
         StoreError::NameTaken => conflict("name-taken", "That name is taken. Choose another one."),
         StoreError::ExternalIdTaken => {
-            conflict("external-id-taken", "A document with that external id exists in the pipeline.")
+            conflict("external-id-taken", "A document with that external id exists in the classification.")
         }
         StoreError::SameContent => {
             conflict("duplicate-content", "The same bytes are there already under that classification.")

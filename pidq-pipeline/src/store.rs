@@ -51,6 +51,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration { version: 7, sql: include_str!("../migrations/platform_7.sql") },
     Migration { version: 8, sql: include_str!("../migrations/platform_8.sql") },
     Migration { version: 10, sql: include_str!("../migrations/platform_10.sql") },
+    Migration { version: 11, sql: include_str!("../migrations/platform_11.sql") },
 ];
 
 /// The database of the platform.
@@ -95,7 +96,7 @@ impl std::fmt::Display for StoreError {
             StoreError::Database(error) => error.fmt(f),
             StoreError::Damaged(what) => write!(f, "what is stored cannot be read: {what}"),
             StoreError::NameTaken => f.write_str("that name is taken"),
-            StoreError::ExternalIdTaken => f.write_str("a document with that external id exists in the pipeline"),
+            StoreError::ExternalIdTaken => f.write_str("a document with that external id exists in the classification"),
             StoreError::SameContent => f.write_str("the same bytes are there already under the label"),
             StoreError::Busy => f.write_str("the pipeline is being reindexed, or goes away"),
             StoreError::AsManyAsMayBe(there) => write!(f, "there are {there}, and that is the most"),

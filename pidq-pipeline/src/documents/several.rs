@@ -12,7 +12,6 @@ use crate::pipelines::{self, known_members};
 use crate::platform::{LONGEST_PAGE, Platform};
 use crate::problems::{stored, validation};
 use crate::records::{Document, Pipeline, Status};
-use crate::store::Listed;
 
 /// By what documents are named.
 #[derive(Clone, Copy)]
@@ -57,25 +56,32 @@ async fn delete_one(
     by: By,
     name: &str,
 ) -> Result<bool, Problem> {
-    let Some(document) = find(platform, pipeline, by, name).await? else { return Ok(false) };
-    let may = key.may(&pipeline.id, &document.classification, Verb::Write);
-    let resource = format!("/api/pipelines/{}/documents/{}", pipeline.id, document.id);
-    let deleted = audit::part(resource, async {
-        audit::detail("classification", document.classification.as_str());
-        platform.store.delete_document(&pipeline.id, &document.id).await
-    });
-    Ok(may && deleted.await.map_err(stored)?)
+    let mut is_gone = false;
+    for document in find(platform, pipeline, by, name).await? {
+        if key.may(&pipeline.id, &document.classification, Verb::Write) {
+            is_gone |= delete_found(platform, &document).await?;
+        }
+    }
+    Ok(is_gone)
 }
 
-async fn find(platform: &Platform, pipeline: &Pipeline, by: By, name: &str) -> Result<Option<Document>, Problem> {
+async fn delete_found(platform: &Platform, document: &Document) -> Result<bool, Problem> {
+    let resource = format!("/api/pipelines/{}/documents/{}", document.pipeline_id, document.id);
+    let deleted = audit::part(resource, async {
+        audit::detail("classification", document.classification.as_str());
+        platform.store.delete_document(&document.pipeline_id, &document.id).await
+    });
+    deleted.await.map_err(stored)
+}
+
+/// What is called so: by the caller's id at most one document of a classification.
+async fn find(platform: &Platform, pipeline: &Pipeline, by: By, name: &str) -> Result<Vec<Document>, Problem> {
     let found = match by {
-        By::Id => platform.store.document(&pipeline.id, name).await.map_err(stored)?,
-        By::ExternalId => {
-            let listed = Listed { external_id: Some(name), ..Listed::default() };
-            platform.store.documents(&pipeline.id, listed, "", 1).await.map_err(stored)?.pop()
-        }
+        By::Id => platform.store.document(&pipeline.id, name).await.map(Vec::from_iter),
+        By::ExternalId => platform.store.called(&pipeline.id, None, name).await,
     };
-    Ok(found.filter(|document| document.status != Status::Deleting))
+    let found = found.map_err(stored)?.into_iter();
+    Ok(found.filter(|document| document.status != Status::Deleting).collect())
 }
 
 /// One list of names, and what they are.

@@ -216,13 +216,19 @@ impl Store {
     /// bytes between the look and the insertion, and that is found by another look, unless it was deleted since.
     async fn no_other_is_called(&self, new: &NewDocument<'_>) -> Result<()> {
         let Some(external_id) = new.external_id else { return Ok(()) };
-        let listed = Listed { external_id: Some(external_id), ..Listed::default() };
-        match self.documents(new.pipeline_id, listed, "", 1).await?.pop() {
-            Some(other) if other.classification != new.classification || other.sha256 != new.sha256 => {
-                Err(StoreError::ExternalIdTaken)
-            }
+        match self.called(new.pipeline_id, Some(new.classification), external_id).await?.pop() {
+            Some(other) if other.sha256 != new.sha256 => Err(StoreError::ExternalIdTaken),
             _ => Ok(()),
         }
+    }
+
+    /// The documents that the caller knows by an id: at most one of a classification.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn called(&self, pipeline: &str, label: Option<&str>, external_id: &str) -> Result<Vec<Document>> {
+        let listed = Listed { external_id: Some(external_id), classification: label, ..Listed::default() };
+        self.documents(pipeline, listed, "", i32::MAX as usize).await
     }
 
     async fn same_document(&self, new: &NewDocument<'_>) -> Result<Option<Document>> {
@@ -314,7 +320,18 @@ impl Store {
     /// # Errors
     /// If it was changed in between, or the same bytes have the new label already.
     pub async fn change_document(&self, document: &Document, change: Change<'_>) -> Result<()> {
-        again(|| Box::pin(self.try_change(document, change))).await
+        match again(|| Box::pin(self.try_change(document, change))).await {
+            Err(StoreError::SameContent) if self.is_called_there(document, change.classification).await? => {
+                Err(StoreError::ExternalIdTaken)
+            }
+            done => done,
+        }
+    }
+
+    /// Whether the caller's id of a document names another one under a label.
+    async fn is_called_there(&self, document: &Document, label: Option<&str>) -> Result<bool> {
+        let (Some(name), Some(label)) = (document.external_id.as_deref(), label) else { return Ok(false) };
+        Ok(self.called(&document.pipeline_id, Some(label), name).await?.iter().any(|other| other.id != document.id))
     }
 
     async fn try_change(&self, document: &Document, change: Change<'_>) -> Result<()> {

@@ -175,7 +175,7 @@ async fn documents_are_listed_changed_and_deleted() {
         let of_label = world.get(&format!("{base}?classification=datasheet")).await.json();
         assert_eq!(of_label["data"].as_array().unwrap().len(), 2);
         let one = world.get(&format!("{base}?external_id=3.txt")).await.json()["data"][0].clone();
-        let taken = world.upload(&id, "z", b"z", &[("classification", "manual"), ("external_id", "3.txt")]).await;
+        let taken = world.upload(&id, "z", b"z", &[("classification", "datasheet"), ("external_id", "3.txt")]).await;
         assert_eq!((taken.status, taken.code().as_str()), (409, "external-id-taken"));
         let path = format!("{base}/{}", one["id"].as_str().unwrap());
         let patch = r#"{"classification": "manual", "metadata": {"unit": null, "rev": "B"}, "filename": "three.txt"}"#;

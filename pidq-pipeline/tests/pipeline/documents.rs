@@ -124,6 +124,34 @@ async fn documents_are_deleted_together_each_with_its_outcome() {
 }
 
 #[tokio::test]
+async fn an_id_of_the_callers_names_one_document_of_each_classification() {
+    crate::platform::on_each(async |world| {
+        let id = world.pipeline().await;
+        let mut paths = Vec::new();
+        for label in ["manual", "datasheet"] {
+            let parts = [("classification", label), ("external_id", "E-1")];
+            let answer = world.upload(&id, "a.txt", label.as_bytes(), &parts).await;
+            assert_eq!(answer.status, 202, "{}", answer.json());
+            paths.push(format!("/api/pipelines/{id}/documents/{}", answer.json()["id"].as_str().unwrap()));
+            let other = world.upload(&id, "b.txt", b"other", &parts).await;
+            assert_eq!((other.status, other.code().as_str()), (409, "external-id-taken"));
+        }
+        let header = [("content-type", "application/json")];
+        let moved = world.send("PATCH", &paths[0], &header, r#"{"classification": "datasheet"}"#).await;
+        assert_eq!((moved.status, moved.code().as_str()), (409, "external-id-taken"));
+        let found = world.get(&format!("/api/pipelines/{id}/documents?external_id=E-1")).await.json();
+        assert_eq!(found["data"].as_array().unwrap().len(), 2);
+        let path = format!("/api/pipelines/{id}/documents:delete");
+        let done = world.post(&path, &json!({"external_ids": ["E-1"]})).await.json();
+        assert_eq!((&done["deleted"], &done["data"][0]["status"]), (&json!(1), &json!("deleted")));
+        for path in paths {
+            assert_eq!(world.get(&path).await.status, 404);
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_key_deletes_and_looks_only_where_it_may_write() {
     let world = World::sqlite(&[("PIDQ_APP_MASTER_KEY", MASTER), ("PIDQ_APP_MASTER_SECRET", SECRET)]).await;
     let token = world.token(SECRET).await.json();
@@ -137,7 +165,8 @@ async fn a_key_deletes_and_looks_only_where_it_may_write() {
     let id = id.as_str().unwrap();
     let mut ids = Vec::new();
     for label in labels {
-        let sent = world.upload_as(&root[..1], id, "a.txt", label.as_bytes(), &[("classification", label)]).await;
+        let parts = [("classification", label), ("external_id", "E-1")];
+        let sent = world.upload_as(&root[..1], id, "a.txt", label.as_bytes(), &parts).await;
         ids.push(sent.json()["id"].clone());
     }
     let key = async |reach: Value| {
@@ -154,6 +183,13 @@ async fn a_key_deletes_and_looks_only_where_it_may_write() {
     assert_eq!(statuses(&done), ["not_found", "not_found", "not_found"], "it may only read");
     let done = world.send("POST", &path, &json_as(writer.as_str()), body).await;
     assert_eq!(statuses(&done), ["deleted", "not_found", "not_found"]);
+    let parts = [("classification", "open"), ("external_id", "E-1")];
+    let again = world.upload_as(&[("authorization", writer.as_str())], id, "b.txt", b"b", &parts).await;
+    assert_eq!(again.status, 202, "others have that id where the key sees nothing");
+    let done = world.send("POST", &path, &json_as(writer.as_str()), r#"{"external_ids": ["E-1"]}"#).await;
+    assert_eq!(done.json()["deleted"], 1);
+    let left = world.send("GET", &format!("/api/pipelines/{id}/documents?external_id=E-1"), &root, "").await.json();
+    assert_eq!(left["data"].as_array().unwrap().len(), 2);
     let preview = format!("/api/pipelines/{id}/preview");
     let body = json!({"text": "a b c"}).to_string();
     let refused = world.send("POST", &preview, &json_as(reader.as_str()), body.clone()).await;
