@@ -233,6 +233,19 @@ fn stages_that_read_nothing_of_the_pipe() {
 }
 
 #[test]
+fn parameters_that_nothing_reads() {
+    let told = |query: &str, params: &str| {
+        let query = Query::with_params(query, params).expect("it compiles");
+        query.check().expect("it has no error").iter().map(|warning| warning.message.clone()).collect::<Vec<_>>()
+    };
+    let params = r#"{"n": 1, "part": {"a": "x"}, "limt": 3}"#;
+    assert_eq!(told("limit($n) | map($part.a)", params), ["the parameter `$limt` is not read"]);
+    assert_eq!(told("filter(regex(.a, $part.a)) | {n: $n, limt: [$limt]}", params), [""; 0]);
+    assert_eq!(told("size()", r#"{"a": 1, "b": 2}"#).len(), 2);
+    assert_eq!(told("size()", "{}"), [""; 0]);
+}
+
+#[test]
 fn a_field_of_lists_is_told_by_the_run() {
     let told = |query: &str, document: &str| {
         let graph = Graph::from_json(document).expect("it is JSON");

@@ -56,7 +56,8 @@ pub(crate) fn compile(expr: &Expr, names: &Names<'_>) -> Result<Compiled> {
     };
     let plan = compiler.query(expr)?;
     compile_patterns(&compiler.patterns)?;
-    let Compiler { calls, properties, records, warnings, .. } = compiler;
+    let Compiler { calls, properties, records, mut warnings, .. } = compiler;
+    warnings.extend(unread_parameters(expr, names.params));
     let sizes = Sizes { calls: calls.len(), properties: properties.len(), records };
     Ok(Compiled { plan, sizes, calls, properties, warnings })
 }
@@ -485,6 +486,25 @@ fn parameter_names(params: &Arena) -> impl Iterator<Item = &str> {
         _ => &[],
     };
     keys.iter().map(|key| params.symbol_text(*key))
+}
+
+/// PQW15: parameters that the query does not read, such as a mistyped option of a library call.
+fn unread_parameters(expr: &Expr, params: &Arena) -> Vec<Warning> {
+    let mut unread: Vec<&str> = parameter_names(params).collect();
+    let mut rest = vec![expr];
+    while let Some(expr) = rest.pop().filter(|_| !unread.is_empty()) {
+        match &expr.node {
+            Node::Array(items) => {
+                let read = items.get(1).filter(|_| expr.head() == Some("$")).map(|name| literal_text(&name.node));
+                unread.retain(|name| read.as_deref() != Some(name));
+                rest.extend(items);
+            }
+            Node::Object(entries) => rest.extend(entries.iter().map(|(_, value)| value)),
+            _ => {}
+        }
+    }
+    let told = unread.iter().map(|name| Warning::new("PQW15", format!("the parameter `${name}` is not read")));
+    told.collect()
 }
 
 /// The constant that a value of the request is; nothing for lists and objects.
