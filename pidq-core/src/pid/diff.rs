@@ -90,13 +90,8 @@ impl Pairs {
 /// Compares two revisions.
 pub(crate) fn diff<'a>(old: &Plant<'a>, new: &Plant<'a>, options: &DiffOptions, pay: Pay<'_>) -> Result<Datum<'a>> {
     let pairs = pair(old, new, options, pay)?;
-    let left = |of: &[NodeId], plant: &Plant<'a>| {
-        let alone = (0..of.len() as u32).filter(|node| of[*node as usize] == NONE);
-        Datum::List(alone.map(|node| Datum::Value(plant.node(node))).collect())
-    };
-    let (added, removed) = (left(&pairs.old_of, new), left(&pairs.new_of, old));
-    let [mut changed, mut moved, mut renamed, mut retagged, mut rewired] = [const { Vec::new() }; 5];
     let revisions = Revisions { old, new, pairs: &pairs, options };
+    let [mut changed, mut moved, mut renamed, mut retagged, mut rewired] = [const { Vec::new() }; 5];
     for (before, after) in pairs.both() {
         changed.extend(revisions.changes_of_node((before, after), pay)?);
         moved.extend(shift(old, new, (before, after), options.tolerance));
@@ -109,32 +104,39 @@ pub(crate) fn diff<'a>(old: &Plant<'a>, new: &Plant<'a>, options: &DiffOptions, 
     for pair in &edges.paired {
         edges_changed.extend(revisions.changes_of_edge(*pair, pay)?);
     }
-    let rows = [&changed, &moved, &renamed, &retagged, &rewired, &edges_changed];
-    let is_listed = |list: &Datum<'_>| matches!(list, Datum::List(list) if !list.is_empty());
-    let is_equal = rows.iter().all(|rows| rows.is_empty())
-        && !is_listed(&added)
-        && !is_listed(&removed)
-        && edges.added.is_empty()
-        && edges.removed.is_empty();
-    let values = |plant: &Plant<'a>, edges: &[EdgeId]| {
-        Datum::List(edges.iter().map(|edge| Datum::Value(plant.edge(*edge))).collect())
-    };
-    Ok(Datum::Record(
-        RESULT,
-        vec![
-            added,
-            removed,
-            Datum::Table(CHANGED, changed),
-            Datum::Table(MOVED, moved),
-            Datum::Table(RENAMED, renamed),
-            Datum::Table(RETAGGED, retagged),
-            Datum::Table(REWIRED, rewired),
-            values(new, &edges.added),
-            values(old, &edges.removed),
-            Datum::Table(EDGE_CHANGED, edges_changed),
-            Datum::Bool(is_equal),
-        ],
-    ))
+    let mut found = vec![
+        nodes_alone(new, &pairs.old_of),
+        nodes_alone(old, &pairs.new_of),
+        Datum::Table(CHANGED, changed),
+        Datum::Table(MOVED, moved),
+        Datum::Table(RENAMED, renamed),
+        Datum::Table(RETAGGED, retagged),
+        Datum::Table(REWIRED, rewired),
+        edges_alone(new, &edges.added),
+        edges_alone(old, &edges.removed),
+        Datum::Table(EDGE_CHANGED, edges_changed),
+    ];
+    found.push(Datum::Bool(found.iter().all(is_empty)));
+    Ok(Datum::Record(RESULT, found))
+}
+
+/// The nodes of a revision that have no partner in the other one.
+fn nodes_alone<'a>(plant: &Plant<'a>, partners: &[NodeId]) -> Datum<'a> {
+    let alone = (0..partners.len() as u32).filter(|node| partners[*node as usize] == NONE);
+    Datum::List(alone.map(|node| Datum::Value(plant.node(node))).collect())
+}
+
+fn edges_alone<'a>(plant: &Plant<'a>, edges: &[EdgeId]) -> Datum<'a> {
+    Datum::List(edges.iter().map(|edge| Datum::Value(plant.edge(*edge))).collect())
+}
+
+/// Whether a part of the result lists nothing.
+fn is_empty(found: &Datum<'_>) -> bool {
+    match found {
+        Datum::List(items) => items.is_empty(),
+        Datum::Table(_, rows) => rows.is_empty(),
+        _ => false,
+    }
 }
 
 /// What a node may be recognised by.

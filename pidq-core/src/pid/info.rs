@@ -47,29 +47,41 @@ impl Tally {
     }
 }
 
-/// The report on a drawing.
-pub(crate) fn info<'a>(plant: &Plant<'a>, pay: Pay<'_>) -> Result<Datum<'a>> {
-    let topology = &plant.topology;
-    let said = |key: &str| Datum::value(plant.metadata.as_object().and_then(|metadata| metadata.get(key)));
+/// The words of the nodes of a drawing: their types, the roles that their classes have, and classes without one.
+fn of_nodes(plant: &Plant<'_>, pay: Pay<'_>) -> Result<[Tally; 3]> {
     let [mut types, mut roles, mut unknown] = [Tally::default(), Tally::default(), Tally::default()];
-    for node in 0..topology.node_count() as u32 {
+    for node in 0..plant.topology.node_count() as u32 {
         pay(1)?;
         types.add(plant.of_node(node, Names::NodeType).and_then(Value::as_str).unwrap_or(""));
-        let role = topology.roles[node as usize];
+        let role = plant.topology.roles[node as usize];
         roles.add(role.name());
         if role == Role::None {
             unknown.add(plant.class(node).unwrap_or(""));
         }
     }
+    Ok([types, roles, unknown])
+}
+
+/// The kinds of the edges of a drawing, and those that mean nothing here.
+fn of_edges(plant: &Plant<'_>, pay: Pay<'_>) -> Result<[Tally; 2]> {
     let [mut kinds, mut meaningless] = [Tally::default(), Tally::default()];
-    for edge in 0..topology.edge_count() as u32 {
+    for edge in 0..plant.topology.edge_count() as u32 {
         pay(1)?;
         let kind = plant.of_edge(edge, Names::EdgeKind).and_then(Value::as_str).unwrap_or("");
         kinds.add(kind);
-        if topology.links[edge as usize].has(Link::UNKNOWN) {
+        if plant.topology.links[edge as usize].has(Link::UNKNOWN) {
             meaningless.add(kind);
         }
     }
+    Ok([kinds, meaningless])
+}
+
+/// The report on a drawing.
+pub(crate) fn info<'a>(plant: &Plant<'a>, pay: Pay<'_>) -> Result<Datum<'a>> {
+    let topology = &plant.topology;
+    let [types, roles, unknown] = of_nodes(plant, pay)?;
+    let [kinds, meaningless] = of_edges(plant, pay)?;
+    let said = |key: &str| Datum::value(plant.metadata.as_object().and_then(|metadata| metadata.get(key)));
     let pairs = topology.endpoints_met.iter().map(|at| topology.config.endpoints()[*at].join(" → "));
     let lists = topology.config.lists().map(|(key, names)| (key.into(), Datum::texts(names.iter().cloned())));
     Ok(Datum::Record(

@@ -98,33 +98,24 @@ pub(crate) fn join<'a>(sheets: &[Plant<'a>], by: JoinBy, purse: &mut dyn Purse) 
     }
     let connectors = connectors(sheets);
     let partners = partners(&connectors, &called(sheets, &names), by, purse)?;
-    let id = |connector: &Connector| named[connector.sheet].node_id(sheets[connector.sheet].id(connector.node));
     let spoken = sheets.iter().find(|sheet| own_topology(sheet).is_some()).or(sheets.first());
     let config = spoken.map_or(TopologyConfig::usual(), |sheet| &sheet.topology.config);
+    let ends = Ends { sheets: &named, connectors: &connectors, partners: &partners };
     let (mut pairs, mut unmatched, mut ambiguous) = (Vec::new(), Vec::new(), Vec::new());
-    for (at, found) in partners.iter().enumerate() {
-        let connector = &connectors[at];
-        match found.as_slice() {
-            [(other, word)] if is_only(&partners[*other], at) && agree(connector, &connectors[*other], word) => {
-                let is_out = connector.enters == Some(false) || connectors[*other].enters == Some(true);
-                let goes_first =
-                    is_out || connector.enters.is_none() && connectors[*other].enters.is_none() && at < *other;
-                if goes_first {
-                    let [from, to] = [id(connector), id(&connectors[*other])];
-                    let is_known = [at, *other].iter().any(|at| connectors[*at].enters.is_some());
-                    edges.push(joint(config, &from, &to, pairs.len() + 1, is_known));
-                    pairs.push(vec![Datum::Text(from), Datum::Text(to), Datum::Word(word)]);
-                }
+    for (at, candidates) in partners.iter().enumerate() {
+        let Some((other, word)) = ends.partner(at) else {
+            let row = ends.left(at, purse)?;
+            if candidates.is_empty() {
+                unmatched.push(row)
+            } else {
+                ambiguous.push(row)
             }
-            several => {
-                let candidates =
-                    Datum::texts(several.iter().map(|(other, _)| id(&connectors[*other])).collect::<Vec<_>>());
-                let texts = [connector.drawing.clone(), connector.label.clone()].map(Datum::text);
-                purse.hold(candidates.size())?;
-                let own = connector.has_id.then(|| id(connector));
-                let row = std::iter::once(Datum::text(own)).chain(texts).chain([candidates]).collect();
-                if several.is_empty() { unmatched.push(row) } else { ambiguous.push(row) }
-            }
+            continue;
+        };
+        if ends.goes_first(at, other) {
+            let [from, to] = [at, other].map(|at| ends.id(at));
+            edges.push(joint(config, &from, &to, pairs.len() + 1, ends.has_direction(at, other)));
+            pairs.push(vec![Datum::Text(from), Datum::Text(to), Datum::Word(word)]);
         }
     }
     let report = [("pairs", PAIR, pairs), ("unmatched", LEFT, unmatched), ("ambiguous", LEFT, ambiguous)];
@@ -132,6 +123,50 @@ pub(crate) fn join<'a>(sheets: &[Plant<'a>], by: JoinBy, purse: &mut dyn Purse) 
     let metadata = metadata(sheets, &names, Datum::Map(report.into()), &mut |units| purse.pay(units))?;
     const KEYS: &[&str] = &["nodes", "edges", "metadata"];
     Ok(Datum::Record(KEYS, vec![Datum::List(nodes), Datum::List(edges), metadata]))
+}
+
+/// The connectors of all sheets, and whom each may be joined to.
+struct Ends<'s, 'a> {
+    sheets: &'s [Sheet<'s, 'a>],
+    connectors: &'s [Connector],
+    partners: &'s [Vec<(usize, &'static str)>],
+}
+
+impl<'a> Ends<'_, 'a> {
+    fn id(&self, at: usize) -> String {
+        let connector = &self.connectors[at];
+        let sheet = &self.sheets[connector.sheet];
+        sheet.node_id(sheet.plant.id(connector.node))
+    }
+
+    /// The one that a connector is joined to, and by what: each names the other and nobody else.
+    fn partner(&self, at: usize) -> Option<(usize, &'static str)> {
+        let [(other, word)] = *self.partners[at].as_slice() else { return None };
+        let is_pair = is_only(&self.partners[other], at) && agree(&self.connectors[at], &self.connectors[other], word);
+        is_pair.then_some((other, word))
+    }
+
+    /// Whether the flow goes from the one to the other. Where nobody says, from the first one.
+    fn goes_first(&self, at: usize, other: usize) -> bool {
+        match [at, other].map(|at| self.connectors[at].enters) {
+            [Some(false), _] | [_, Some(true)] => true,
+            directions => directions == [None, None] && at < other,
+        }
+    }
+
+    fn has_direction(&self, at: usize, other: usize) -> bool {
+        [at, other].iter().any(|at| self.connectors[*at].enters.is_some())
+    }
+
+    /// The row of a connector that was not joined.
+    fn left(&self, at: usize, purse: &mut dyn Purse) -> Result<Vec<Datum<'a>>> {
+        let connector = &self.connectors[at];
+        let candidates = Datum::texts(self.partners[at].iter().map(|(other, _)| self.id(*other)).collect::<Vec<_>>());
+        purse.hold(candidates.size())?;
+        let own = connector.has_id.then(|| self.id(at));
+        let texts = [own, connector.drawing.clone(), connector.label.clone()].map(Datum::text);
+        Ok(texts.into_iter().chain([candidates]).collect())
+    }
 }
 
 /// What the joined drawing says of itself: all that a graph needs to be stored, the sheets, and what became of their

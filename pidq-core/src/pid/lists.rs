@@ -421,54 +421,71 @@ pub(crate) fn line_list<'a>(plant: &Plant<'a>, pay: Pay<'_>) -> Result<Datum<'a>
 }
 
 fn lines(plant: &Plant<'_>, pay: Pay<'_>) -> Result<Vec<Line>> {
-    let topology = &plant.topology;
-    let mut lines: Vec<Line> = Vec::new();
-    let mut by_name: HashMap<String, usize> = HashMap::new();
-    let mut line_of: HashMap<NodeId, usize> = HashMap::new();
+    let mut lines = Lines::default();
     let members = flow::Members::of(plant, pay)?;
-    for node in (0..topology.node_count() as u32).filter(|node| plant.has_type(*node, Names::LineType)) {
-        let name = plant.tag(node).unwrap_or("").to_owned();
-        // The same number on two sheets is one line; lines without a number are each their own.
-        let at = if name.is_empty() { lines.len() } else { *by_name.entry(name.clone()).or_insert(lines.len()) };
-        if at == lines.len() {
-            lines.push(Line { node: Some(node), name, segments: Vec::new(), edges: Vec::new(), items: Vec::new() });
-        }
-        for member in members.all(node, pay)? {
-            match plant.has_type(member, Names::SegmentType) {
-                true => lines[at].segments.push(member),
-                false => lines[at].items.push(member),
-            }
-            line_of.insert(member, at);
-        }
+    for node in (0..plant.topology.node_count() as u32).filter(|node| plant.has_type(*node, Names::LineType)) {
+        lines.add_node(plant, node, members.all(node, pay)?);
     }
-    for edge in topology.edges_of(Link::FLOW) {
+    for edge in plant.topology.edges_of(Link::FLOW) {
         pay(1)?;
-        let at = match plant.of_edge(edge, Names::Line).map(|name| flow::line_called(plant, name)) {
-            Some(name) => {
-                let at = *by_name.entry(name.clone()).or_insert(lines.len());
-                if at == lines.len() {
-                    lines.push(Line { node: None, name, segments: Vec::new(), edges: Vec::new(), items: Vec::new() });
-                }
-                Some(at)
-            }
-            // A line without a number is told by its segments, and else by its items.
-            None => {
-                let segment = plant.of_edge(edge, Names::Segment).and_then(|id| plant.by_id(id));
-                let told = segment.into_iter().chain(topology.ends[edge as usize]);
-                told.filter_map(|node| line_of.get(&node).copied()).next()
-            }
-        };
-        if let Some(at) = at {
-            lines[at].edges.push(edge);
-            lines[at].items.extend(topology.ends[edge as usize]);
-        }
+        lines.add_pipe(plant, edge);
     }
-    for line in &mut lines {
+    let mut all = lines.all;
+    for line in &mut all {
         let mut seen = HashSet::new();
         line.items.retain(|item| seen.insert(*item));
     }
-    lines.sort_by_key(|line| line.name.is_empty());
-    Ok(lines)
+    all.sort_by_key(|line| line.name.is_empty());
+    Ok(all)
+}
+
+/// Lines as they are found.
+#[derive(Default)]
+struct Lines {
+    all: Vec<Line>,
+    by_name: HashMap<String, usize>,
+    /// The line of what a line's node has for a member.
+    line_of: HashMap<NodeId, usize>,
+}
+
+impl Lines {
+    /// The same number on two sheets is one line; lines without a number are each their own.
+    fn named(&mut self, name: String, node: Option<NodeId>) -> usize {
+        let next = self.all.len();
+        let at = if name.is_empty() { next } else { *self.by_name.entry_ref(&name).or_insert(next) };
+        if at == next {
+            self.all.push(Line { node, name, segments: Vec::new(), edges: Vec::new(), items: Vec::new() });
+        }
+        at
+    }
+
+    fn add_node(&mut self, plant: &Plant<'_>, node: NodeId, members: Vec<NodeId>) {
+        let at = self.named(plant.tag(node).unwrap_or("").to_owned(), Some(node));
+        let line = &mut self.all[at];
+        for member in members {
+            let part = if plant.has_type(member, Names::SegmentType) { &mut line.segments } else { &mut line.items };
+            part.push(member);
+            self.line_of.insert(member, at);
+        }
+    }
+
+    fn add_pipe(&mut self, plant: &Plant<'_>, edge: EdgeId) {
+        let at = match plant.of_edge(edge, Names::Line).map(|name| flow::line_called(plant, name)) {
+            Some(name) => Some(self.named(name, None)),
+            None => self.told(plant, edge),
+        };
+        if let Some(at) = at {
+            self.all[at].edges.push(edge);
+            self.all[at].items.extend(plant.topology.ends[edge as usize]);
+        }
+    }
+
+    /// A pipe without a number of a line is told by its segment, and else by its items.
+    fn told(&self, plant: &Plant<'_>, edge: EdgeId) -> Option<usize> {
+        let segment = plant.of_edge(edge, Names::Segment).and_then(|id| plant.by_id(id));
+        let mut told = segment.into_iter().chain(plant.topology.ends[edge as usize]);
+        told.find_map(|node| self.line_of.get(&node).copied())
+    }
 }
 
 /// Where something flows into a line, and where out of it.
