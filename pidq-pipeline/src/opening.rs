@@ -137,18 +137,7 @@ pub async fn open(settings: &Settings) -> Result<App<Platform>, OpenError> {
         store,
         cursors: cursors(settings)?,
         sealer: sealer(settings)?,
-        limits: Limits {
-            upload: settings.size("PIDQ_UPLOAD_SIZE")?,
-            pipelines: settings.parsed("PIDQ_MAX_PIPELINES")?,
-            labels: settings.parsed("PIDQ_MAX_CLASSIFICATIONS")?,
-            question: settings.parsed("PIDQ_QUERY_CHARACTERS")?,
-            metadata: usize::try_from(settings.size("PIDQ_METADATA_SIZE")?).unwrap_or(usize::MAX),
-            chunks: settings.parsed("PIDQ_MAX_CHUNKS")?,
-            retention: settings.duration("PIDQ_QUERIES_KEPT")?,
-            answer_streams: settings.parsed("PIDQ_ANSWER_STREAMS")?,
-            event_streams: settings.parsed("PIDQ_EVENT_STREAMS")?,
-            http: http(settings)?,
-        },
+        limits: limits_of(settings)?,
         uploads: uploads(settings)?,
         previews: Semaphore::new(PREVIEWS),
         streams: Arc::new(Semaphore::new(settings.parsed::<usize>("PIDQ_ANSWER_STREAMS")?.min(Semaphore::MAX_PERMITS))),
@@ -167,6 +156,11 @@ pub async fn open(settings: &Settings) -> Result<App<Platform>, OpenError> {
         isolation: limits::timed(reader(settings)?, settings)?,
     };
     licensing::look(&platform).await?;
+    service(platform, settings)
+}
+
+/// The platform as a service: its routes, and what is its own of what the floor below does for each request.
+fn service(platform: Platform, settings: &Settings) -> Result<App<Platform>, OpenError> {
     let mut app = App::new("pidq-pipeline", env!("CARGO_PKG_VERSION"), platform, ROUTES);
     app.authenticate = accounts::authenticate;
     app.around = idempotency::around;
@@ -184,6 +178,21 @@ pub async fn open(settings: &Settings) -> Result<App<Platform>, OpenError> {
     app.quota = None;
     app.meter = rates::charge;
     Ok(app)
+}
+
+fn limits_of(settings: &Settings) -> Result<Limits, OpenError> {
+    Ok(Limits {
+        upload: settings.size("PIDQ_UPLOAD_SIZE")?,
+        pipelines: settings.parsed("PIDQ_MAX_PIPELINES")?,
+        labels: settings.parsed("PIDQ_MAX_CLASSIFICATIONS")?,
+        question: settings.parsed("PIDQ_QUERY_CHARACTERS")?,
+        metadata: usize::try_from(settings.size("PIDQ_METADATA_SIZE")?).unwrap_or(usize::MAX),
+        chunks: settings.parsed("PIDQ_MAX_CHUNKS")?,
+        retention: settings.duration("PIDQ_QUERIES_KEPT")?,
+        answer_streams: settings.parsed("PIDQ_ANSWER_STREAMS")?,
+        event_streams: settings.parsed("PIDQ_EVENT_STREAMS")?,
+        http: http(settings)?,
+    })
 }
 
 /// The name of the installation whose settings these are, as licences have it.

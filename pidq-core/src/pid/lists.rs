@@ -449,18 +449,24 @@ struct Lines {
 }
 
 impl Lines {
-    /// The same number on two sheets is one line; lines without a number are each their own.
-    fn named(&mut self, name: String, node: Option<NodeId>) -> usize {
-        let next = self.all.len();
-        let at = if name.is_empty() { next } else { *self.by_name.entry_ref(&name).or_insert(next) };
-        if at == next {
-            self.all.push(Line { node, name, segments: Vec::new(), edges: Vec::new(), items: Vec::new() });
-        }
-        at
+    fn begin(&mut self, name: String, node: Option<NodeId>) -> usize {
+        self.all.push(Line { node, name, segments: Vec::new(), edges: Vec::new(), items: Vec::new() });
+        self.all.len() - 1
     }
 
+    /// The same number on two sheets is one line.
+    fn named(&mut self, name: String, node: Option<NodeId>) -> usize {
+        if let Some(at) = self.by_name.get(&name) {
+            return *at;
+        }
+        self.by_name.insert(name.clone(), self.all.len());
+        self.begin(name, node)
+    }
+
+    /// Lines without a number are each their own.
     fn add_node(&mut self, plant: &Plant<'_>, node: NodeId, members: Vec<NodeId>) {
-        let at = self.named(plant.tag(node).unwrap_or("").to_owned(), Some(node));
+        let name = plant.tag(node).unwrap_or("").to_owned();
+        let at = if name.is_empty() { self.begin(name, Some(node)) } else { self.named(name, Some(node)) };
         let line = &mut self.all[at];
         for member in members {
             let part = if plant.has_type(member, Names::SegmentType) { &mut line.segments } else { &mut line.items };
