@@ -162,17 +162,7 @@ async fn route<S: Send + Sync + 'static>(
     trail.exchange.route = found.route.path;
     trail.exchange.figures = Some(found.figures.clone());
     trail.exchange.loud = !operations::is_operation(found.route.path);
-    let principal = match admit(site, trail, found.route).await {
-        Ok(principal) => principal,
-        Err(Refusal { problem, principal }) => {
-            // Guessing tokens is paid by the network it comes from.
-            charge(site, trail, found.route, None).await?;
-            if let Some(principal) = principal {
-                (site.refused)(&site.state, &trail.head, &principal, found.route.path, &problem).await;
-            }
-            return Err(problem);
-        }
-    };
+    let principal = let_in(site, trail, found.route).await?;
     trail.exchange.principal = principal.clone();
     if !trail.exchange.loud {
         return handle(site, trail, found, principal, source).await;
@@ -180,6 +170,24 @@ async fn route<S: Send + Sync + 'static>(
     charge(site, trail, found.route, principal.as_deref()).await?;
     let _turn = turn(site).await?;
     handle(site, trail, found, principal, source).await
+}
+
+/// Who asks, if the route lets them. Who is refused pays all the same, and it is noted who it was.
+async fn let_in<S: Send + Sync + 'static>(
+    site: &Inner<S>,
+    trail: &mut Trail,
+    route: &'static Route<S>,
+) -> Result<Option<Arc<Principal>>, Problem> {
+    let Refusal { problem, principal } = match admit(site, trail, route).await {
+        Ok(principal) => return Ok(principal),
+        Err(refusal) => refusal,
+    };
+    // Guessing tokens is paid by the network it comes from.
+    charge(site, trail, route, None).await?;
+    if let Some(principal) = principal {
+        (site.refused)(&site.state, &trail.head, &principal, route.path, &problem).await;
+    }
+    Err(problem)
 }
 
 /// Why somebody is not let in, and who, if that is known.

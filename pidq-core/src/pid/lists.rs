@@ -529,41 +529,57 @@ pub(crate) fn segment_list<'a>(plant: &Plant<'a>, more: &[&str], purse: &mut dyn
     let topology = &plant.topology;
     // All of them are looked at for the few that are of segments.
     purse.pay((topology.node_count() + topology.edge_count()) as u64 / 8)?;
-    let mut line_of: HashMap<NodeId, NodeId> = HashMap::new();
-    let mut count_of: HashMap<NodeId, usize> = HashMap::new();
-    for (group, member) in topology.memberships() {
-        purse.pay(1)?;
-        *count_of.entry(group).or_default() += 1;
-        if plant.has_type(group, Names::LineType) {
-            line_of.insert(member, group);
-        }
-    }
-    let mut ends: HashMap<NodeId, [Vec<NodeId>; 2]> = HashMap::new();
-    for edge in topology.edges_of(Link::SEGMENT_END) {
-        let kind = plant.of_edge(edge, Names::EdgeKind).and_then(Value::as_str).unwrap_or("");
-        let is_start = kind.contains("start") || kind.contains("source");
-        let [segment, item] = topology.ends[edge as usize];
-        ends.entry(segment).or_default()[usize::from(!is_start)].push(item);
-    }
+    let segments = Segments::of(plant, purse)?;
     let mut rows = Vec::new();
     for node in (0..topology.node_count() as u32).filter(|node| plant.has_type(*node, Names::SegmentType)) {
         purse.pay(1)?;
-        let [from, to] = ends.remove(&node).unwrap_or_default();
-        let names = |nodes: Vec<NodeId>| Datum::texts(nodes.into_iter().map(|node| plant.name(node)));
+        let fixed = segments.row(plant, node).map(|(key, datum)| (key.to_owned(), datum));
+        rows.push(Datum::Map(fixed.into_iter().chain(asked(plant, node, more, purse)?).collect()));
+    }
+    Ok(Datum::List(rows))
+}
+
+/// What segments belong to, have for members and lie between.
+#[derive(Default)]
+struct Segments {
+    line_of: HashMap<NodeId, NodeId>,
+    count_of: HashMap<NodeId, usize>,
+    ends: HashMap<NodeId, [Vec<NodeId>; 2]>,
+}
+
+impl Segments {
+    fn of(plant: &Plant<'_>, purse: &mut dyn Purse) -> Result<Segments> {
+        let mut segments = Segments::default();
+        for (group, member) in plant.topology.memberships() {
+            purse.pay(1)?;
+            *segments.count_of.entry(group).or_default() += 1;
+            if plant.has_type(group, Names::LineType) {
+                segments.line_of.insert(member, group);
+            }
+        }
+        for edge in plant.topology.edges_of(Link::SEGMENT_END) {
+            let kind = plant.of_edge(edge, Names::EdgeKind).and_then(Value::as_str).unwrap_or("");
+            let is_start = kind.contains("start") || kind.contains("source");
+            let [segment, item] = plant.topology.ends[edge as usize];
+            segments.ends.entry(segment).or_default()[usize::from(!is_start)].push(item);
+        }
+        Ok(segments)
+    }
+
+    fn row<'a>(&self, plant: &Plant<'a>, node: NodeId) -> [(&'static str, Datum<'a>); 9] {
+        let ends = |at: usize| self.ends.get(&node).map_or(&[][..], |ends| &ends[at]);
+        let names = |nodes: &[NodeId]| Datum::texts(nodes.iter().map(|node| plant.name(*node)));
         let field = |names: Names| Datum::value(plant.of_node(node, names));
-        let fixed = [
+        [
             ("id", Datum::Value(plant.id(node))),
             ("tag", Datum::text(plant.tag(node))),
-            ("line", Datum::text(line_of.get(&node).and_then(|line| plant.tag(*line)))),
+            ("line", Datum::text(self.line_of.get(&node).and_then(|line| plant.tag(*line)))),
             ("nominal_diameter", field(Names::Size)),
             ("piping_class", field(Names::PipingClass)),
             ("fluid_code", field(Names::Fluid)),
-            ("from", names(from)),
-            ("to", names(to)),
-            ("components", Datum::count(count_of.get(&node).copied().unwrap_or(0))),
-        ];
-        let fixed = fixed.into_iter().map(|(key, datum)| (key.to_owned(), datum));
-        rows.push(Datum::Map(fixed.chain(asked(plant, node, more, purse)?).collect()));
+            ("from", names(ends(0))),
+            ("to", names(ends(1))),
+            ("components", Datum::count(self.count_of.get(&node).copied().unwrap_or(0))),
+        ]
     }
-    Ok(Datum::List(rows))
 }
