@@ -352,24 +352,7 @@ impl Store {
         if generation != Some(read.generation) {
             return Ok(Published::Outdated);
         }
-        let title = read.title.as_deref();
-        let arguments =
-            [document.into(), job.revision.into(), (&read.extracted).into(), (&read.pages).into(), title.into()];
-        tx.execute(EXTRACTED, &arguments).await?;
-        tx.execute(FORGET_CONTENTS, &[document.into(), job.revision.into()]).await?;
-        let forgotten = tx.execute(FORGET_CHUNKS, &[document.into(), read.generation.into()]).await?;
-        let home = chunks::Home {
-            pipeline: &job.pipeline_id,
-            generation: read.generation,
-            classification: &label,
-            document,
-            revision: job.revision,
-        };
-        chunks::insert(&mut tx, &home, &read.chunks).await?;
-        match forgotten {
-            0 => partitions::grown(&mut tx, &job.pipeline_id, &label).await?,
-            _ => partitions::changed_under(&mut tx, &job.pipeline_id, &label).await?,
-        }
+        put_text(&mut tx, job, document, &label, read).await?;
         tx.execute(DONE, &[(&job.id).into(), (&job.holder).into()]).await?;
         // Figures come last everywhere, so that nobody waits for them in a circle.
         let amount = Amount { chunks: read.chunks.len() as i64, ..Amount::default() };
@@ -378,6 +361,29 @@ impl Store {
         self.outbox.commit(tx).await?;
         Ok(Published::Done)
     }
+}
+
+/// Puts what was read of a document, and its chunks, in the place of what was there.
+async fn put_text(tx: &mut Transaction, job: &Job, document: &str, label: &str, read: &ReadDocument) -> Result<()> {
+    let title = read.title.as_deref();
+    let arguments =
+        [document.into(), job.revision.into(), (&read.extracted).into(), (&read.pages).into(), title.into()];
+    tx.execute(EXTRACTED, &arguments).await?;
+    tx.execute(FORGET_CONTENTS, &[document.into(), job.revision.into()]).await?;
+    let forgotten = tx.execute(FORGET_CHUNKS, &[document.into(), read.generation.into()]).await?;
+    let home = chunks::Home {
+        pipeline: &job.pipeline_id,
+        generation: read.generation,
+        classification: label,
+        document,
+        revision: job.revision,
+    };
+    chunks::insert(tx, &home, &read.chunks).await?;
+    match forgotten {
+        0 => partitions::grown(tx, &job.pipeline_id, label).await?,
+        _ => partitions::changed_under(tx, &job.pipeline_id, label).await?,
+    }
+    Ok(())
 }
 
 /// Whether a job is held, and then until the transaction ends.
