@@ -294,6 +294,20 @@ fn long_answers_about_a_graph_count_while_they_are_found() {
 }
 
 #[test]
+fn objects_count_with_what_they_are_made_from() {
+    for count in (15_000..60_000).step_by(5_000) {
+        let members = (0..count).map(|at| format!("\"k{at}\":{at}")).collect::<Vec<_>>().join(",");
+        let graph = Graph::from_json(format!(r#"{{"text": "{}", "object": {{{members}}}}}"#, "ü".repeat(count)));
+        let graph = graph.expect("it is JSON");
+        for query in [".text | mapValues(size())", ".object | mapObject(get())", ".object | entries() | fromEntries()"]
+        {
+            let (peak, _) = within_4_mib(query, &graph);
+            assert!(10 * peak <= 11 * (4 << 20), "{peak} bytes at the peak: {query} with {count}");
+        }
+    }
+}
+
+#[test]
 fn an_unknown_reference_is_told_shortly() {
     let graph = Graph::from_json(ring(3)).expect("it is JSON");
     let query = Dialect::standard().parse("node(padStart(\"P\", 1000000))").expect("it compiles");

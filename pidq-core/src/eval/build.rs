@@ -588,6 +588,10 @@ impl<'a, T> Entries<'a, T> {
     /// Keys and values in JavaScript's order: array indexes first, ascending.
     pub fn into_order(self, cx: &mut Cx<'a>) -> (Vec<&'a str>, Vec<T>) {
         cx.release(self.names.len() * Self::ROW);
+        self.in_order()
+    }
+
+    fn in_order(self) -> (Vec<&'a str>, Vec<T>) {
         if !write::needs_reordering(&self.names) {
             return (self.names, self.values);
         }
@@ -600,16 +604,18 @@ impl<'a, T> Entries<'a, T> {
 impl<'a, T> Entries<'a, T> {
     /// The object of the collected entries; `value` makes its values.
     pub fn into_object_by(self, cx: &mut Cx<'a>, value: impl Fn(&T) -> Value<'a>) -> Result<Value<'a>> {
+        // What was collected stays until the object stands beside it.
+        let held = self.names.len() * Self::ROW;
         let in_order = self.names.len() > Keys::LINEAR && !write::needs_reordering(&self.names);
         let (keys, values) = if in_order {
-            cx.release(self.names.len() * Self::ROW);
             (cx.indexed_keys(&self.names, &self.index)?, self.values)
         } else {
-            let (names, values) = self.into_order(cx);
+            let (names, values) = self.in_order();
             (cx.keys(&names)?, values)
         };
         let values = cx.scratch.slice_by(values.len(), |at| value(&values[at])).ok_or_else(|| cx.out_of_memory())?;
         let record = cx.scratch.one(Record { keys, values }).ok_or_else(|| cx.out_of_memory())?;
+        cx.release(held);
         Ok(record.row(0))
     }
 }

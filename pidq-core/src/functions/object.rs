@@ -257,6 +257,9 @@ fn values_of_object<'a>(cx: &mut Cx<'a>, object: Object<'a>, args: &'a [Plan]) -
 }
 
 fn values_of<'a>(cx: &mut Cx<'a>, keyed: Keyed<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
+    // The keys and the table that finds them, until the object has its own.
+    let held = keyed.len() * (size_of::<&str>() + 2 * size_of::<u32>());
+    cx.hold(held)?;
     let base = cx.mark();
     let mut names = Vec::with_capacity(keyed.len());
     for at in 0..keyed.len() {
@@ -266,6 +269,7 @@ fn values_of<'a>(cx: &mut Cx<'a>, keyed: Keyed<'a>, args: &'a [Plan]) -> Result<
         cx.push(value)?;
     }
     let keys = cx.keys(&names)?;
+    cx.release(held);
     cx.record(keys, base)
 }
 
