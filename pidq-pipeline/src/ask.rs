@@ -1,5 +1,7 @@
 //! `/api/pipelines/{pipeline_id}/query`: a question that a model answers from what was found, with citations.
 
+mod sampling;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,7 +15,7 @@ use crate::bodies;
 use crate::connections;
 use crate::egress::AllowList;
 use crate::keys::Verb;
-use crate::llm::{Endpoint, LlmError};
+use crate::llm::{Endpoint, LlmError, Sampling};
 use crate::pipelines::{self, known_members, must};
 use crate::platform::Platform;
 use crate::policies::Policy;
@@ -38,8 +40,6 @@ struct Asked {
     #[serde(default)]
     history: Vec<Said>,
     instructions: Option<String>,
-    temperature: Option<f64>,
-    max_tokens: Option<u32>,
     #[serde(default)]
     stream: bool,
     #[serde(default)]
@@ -71,18 +71,9 @@ enum Role {
     Assistant,
 }
 
-/// The members that a query has beside those of a search.
-const MEMBERS: &[&str] = &[
-    "llm_endpoint",
-    "llm_connection",
-    "history",
-    "instructions",
-    "temperature",
-    "max_tokens",
-    "stream",
-    "include_contexts",
-    "timeout_ms",
-];
+/// The members that a query has beside those of a search, and those that go to the model.
+const MEMBERS: &[&str] =
+    &["llm_endpoint", "llm_connection", "history", "instructions", "stream", "include_contexts", "timeout_ms"];
 
 /// What every form of an answer has beside the answer.
 struct Frame {
@@ -103,9 +94,10 @@ struct Frame {
 pub(crate) async fn ask(platform: &Arc<Platform>, mut request: Request) -> Result<Response, Problem> {
     let (pipeline, key) = pipelines::of(platform, &request).await?;
     let body: Map<String, Value> = request.object().await?;
-    known_members(&body, &[questions::MEMBERS, MEMBERS].concat())?;
+    known_members(&body, &[questions::MEMBERS, MEMBERS, sampling::MEMBERS].concat())?;
     let of_search = body.iter().filter(|(member, _)| questions::MEMBERS.contains(&member.as_str()));
     let of_search = of_search.map(|(member, value)| (member.clone(), value.clone())).collect();
+    let sampling = sampling::read(&body)?;
     let mut asked: Asked = bodies::read(body)?;
     let wanted = questions::understood(&pipeline, of_search, platform.limits.question)?;
     must(&key, &pipeline, &wanted.classification, Verb::Query)?;
@@ -114,7 +106,8 @@ pub(crate) async fn ask(platform: &Arc<Platform>, mut request: Request) -> Resul
     let mut model = model(platform, &mut asked, policy.allowed(&pipeline)?).await?;
     model.endpoint.hand_on(&request.head);
     let counted = usage::count(platform).await?;
-    let answered = answered(platform, request, &pipeline, wanted, Asking { asked, model, policy, counted }).await;
+    let answered =
+        answered(platform, request, &pipeline, wanted, Asking { asked, sampling, model, policy, counted }).await;
     if answered.is_err() {
         usage::uncount(platform, counted).await;
     }
@@ -124,6 +117,7 @@ pub(crate) async fn ask(platform: &Arc<Platform>, mut request: Request) -> Resul
 /// A question that is counted, and who answers it.
 struct Asking {
     asked: Asked,
+    sampling: Sampling,
     model: Model,
     policy: Policy,
     counted: Counted,
@@ -134,7 +128,7 @@ async fn answered(
     request: Request,
     pipeline: &Pipeline,
     wanted: Wanted,
-    Asking { asked, model, policy, counted }: Asking,
+    Asking { asked, sampling, model, policy, counted }: Asking,
 ) -> Result<Response, Problem> {
     let (text, classification) = (wanted.query.clone(), wanted.classification.clone());
     let found = questions::find(platform, request.principal()?.key(), pipeline, wanted).await?;
@@ -151,6 +145,7 @@ async fn answered(
         counted,
     };
     let mut question = question(asked, text, found);
+    question.sampling = sampling;
     question.context_window = model.window;
     question.max_context = policy.most_context();
     question.marking = platform.marking;
@@ -221,13 +216,7 @@ fn check(asked: &Asked) -> Result<(), Problem> {
     if asked.timeout_ms.is_some_and(|time| !(1..=600_000).contains(&time)) {
         return Err(validation("/timeout_ms", "`timeout_ms` is from 1 to 600000."));
     }
-    if asked.temperature.is_some_and(|temperature| !(0.0..=2.0).contains(&temperature)) {
-        return Err(validation("/temperature", "`temperature` is from 0 to 2."));
-    }
-    match asked.max_tokens {
-        Some(0) => Err(validation("/max_tokens", "`max_tokens` is 1 or more.")),
-        _ => Ok(()),
-    }
+    Ok(())
 }
 
 fn question(asked: Asked, text: String, found: Found) -> answer::Question {
@@ -244,8 +233,6 @@ fn question(asked: Asked, text: String, found: Found) -> answer::Question {
         has_documents: found.has_documents,
         history: asked.history.into_iter().map(turn).collect(),
         instructions: asked.instructions,
-        temperature: asked.temperature,
-        max_tokens: asked.max_tokens,
         timeout: asked.timeout_ms.map(Duration::from_millis),
         ..answer::Question::default()
     }
