@@ -55,7 +55,7 @@ async fn a_pipeline_that_is_not_right_is_refused_with_what_is_wrong() {
         ("embedding_model", json!("gpt"), 422, "unknown-embedding-model"),
         ("text_splitter", json!("magic"), 422, "unknown-text-splitter"),
         ("text_splitter", json!({"name": "character", "chunk_size": 0}), 422, "validation"),
-        ("text_splitter", json!({"name": "character", "chunk_sise": 10}), 422, "validation"),
+        ("text_splitter", json!({"name": "character", "chunk_sise": 10}), 422, "unknown-field"),
         ("classifications", json!([]), 422, "validation"),
         ("classifications", json!(["a", " a "]), 422, "validation"),
         ("classifcations", json!(["a"]), 422, "unknown-field"),

@@ -195,6 +195,27 @@ async fn a_list_of_pipelines_says_how_many_there_are_and_what_each_has() {
 }
 
 #[tokio::test]
+async fn a_list_of_documents_says_once_how_many_it_has() {
+    on_each(async |world| {
+        let id = world.pipeline().await;
+        let path = format!("/api/pipelines/{id}/documents");
+        assert_eq!(world.get(&path).await.json(), json!({"data": [], "next_cursor": null, "total": 0}));
+        for (name, label) in [("a", "manual"), ("b", "manual"), ("c", "datasheet")] {
+            world.upload(&id, name, name.as_bytes(), &[("classification", label)]).await;
+        }
+        for (wanted, total) in
+            [("", 3), ("&classification=manual", 2), ("&filename=c", 1), ("&status=ready", 0), ("&external_id=x", 0)]
+        {
+            assert_eq!(world.get(&format!("{path}?limit=1{wanted}")).await.json()["total"], total, "{wanted}");
+        }
+        let first = world.get(&format!("{path}?limit=2")).await.json();
+        let rest = world.get(&format!("{path}?limit=2&cursor={}", first["next_cursor"].as_str().unwrap())).await.json();
+        assert_eq!((rest["data"].as_array().unwrap().len(), rest.get("total")), (1, None));
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_download_goes_on_where_it_broke_off() {
     let world = World::sqlite(&[]).await;
     let id = world.pipeline().await;
