@@ -9,6 +9,7 @@ use pidq_http::{Events, Head, Problem, Request, Response, Secret, uuid_v7};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
+use tracing::Instrument;
 
 use crate::answer::{self, Answer, Event};
 use crate::bodies;
@@ -305,14 +306,15 @@ fn stream(
 ) -> Response {
     let (events, response) = Response::events();
     let platform = platform.clone();
-    tokio::spawn(async move {
+    let sent = async move {
         let (sender, receiver) = mpsc::channel(16);
         tokio::join!(
             answer::stream(&platform.llm, &endpoint, question, sender),
             forward(&platform, receiver, events, &frame, &head)
         );
         drop(place);
-    });
+    };
+    tokio::spawn(sent.in_current_span());
     response
 }
 

@@ -1,10 +1,16 @@
 //! The interface as its contract has it: keys, lists, downloads and the headers of all answers.
 
+use std::process::Command;
+
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use pidq_http::auth::Moment;
+use pidq_http::{Floor, Settings};
+use pidq_pipeline::{TABLES, open};
 use serde_json::{Value, json};
+use tempfile::TempDir;
 
+use crate::databases;
 use crate::doubles::{Double, Step, json_reply, reply};
 use crate::platform::{Answer, MASTER, SECRET, World, on_each, on_each_url};
 
@@ -247,6 +253,56 @@ async fn every_answer_says_which_interface_it_is_of() {
     for path in ["/api/pipelines", "/nowhere", "/livez", "/openapi.json"] {
         assert_eq!(world.get(path).await.header("pidq-version"), "2026-11-01", "{path}");
     }
+}
+
+/// Set for the process whose log is read.
+const ALONE: &str = "PIDQ_TEST_PLATFORM_LOG";
+
+#[test]
+fn a_line_of_the_log_says_of_which_request_it_is() {
+    if std::env::var_os(ALONE).is_some() {
+        return refuse_and_log();
+    }
+    let own = std::env::current_exe().unwrap();
+    let name = "contract::a_line_of_the_log_says_of_which_request_it_is";
+    let output = Command::new(own).args(["--exact", name, "--nocapture"]).env(ALONE, "1").output().unwrap();
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{text}");
+    let lines: Vec<Value> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let refusals = lines.iter().filter(|line| line["message"] == "an address of a model was refused");
+    let requests: Vec<&Value> = refusals.map(|line| &line["spans"][0]["request_id"]).collect();
+    assert_eq!(requests, ["r-once", "r-keyed", "r-streamed"], "{text}");
+}
+
+/// Three questions to a model that must not be asked: the log alone says why.
+#[tokio::main]
+async fn refuse_and_log() {
+    Floor(&Settings::read(TABLES, [], []).unwrap()).init_log().unwrap();
+    let world = World::sqlite(&[]).await.working();
+    let id = world.pipeline().await;
+    world.ready(&id, "V-201.txt", b"PSV-2015A protects the vessel V-201.", &[("classification", "manual")]).await;
+    let mut body = json!({
+        "query": "What protects the vessel V-201?", "classification": "manual",
+        "llm_endpoint": {"api_key": "k", "model": "m", "base_url": "http://169.254.169.254/v1"},
+    });
+    let path = format!("/api/pipelines/{id}/query");
+    let json_body = ("content-type", "application/json");
+    world.send("POST", &path, &[json_body, ("x-request-id", "r-once")], body.to_string()).await;
+    let keyed = [json_body, ("x-request-id", "r-keyed"), ("idempotency-key", "1")];
+    world.send("POST", &path, &keyed, body.to_string()).await;
+    body["stream"] = true.into();
+    world.send("POST", &path, &[json_body, ("x-request-id", "r-streamed")], body.to_string()).await;
+}
+
+#[tokio::test]
+async fn a_master_secret_without_its_key_is_no_open_platform() {
+    let folder = TempDir::new().unwrap();
+    let url = databases::sqlite_url(&folder);
+    let environment = [("PIDQ_APP_MASTER_SECRET", SECRET), ("PIDQ_DATABASE_URL", url.as_str())];
+    let environment = environment.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let settings = Settings::read(TABLES, [], environment).unwrap();
+    let refused = open(&settings).await.err().map(|error| error.to_string()).unwrap_or_default();
+    assert!(refused.contains("PIDQ_APP_MASTER_KEY"), "{refused}");
 }
 
 #[tokio::test]
