@@ -295,7 +295,7 @@ fn passage(index: &Index, hit: &Hit<'_>) -> Passage {
     let parts: Vec<&Shown> = hit.chunks.iter().filter_map(|part| index.chunks.get(&part.id)).collect();
     let best = index.chunks.get(&hit.best.id);
     let known = index.documents.get(hit.document);
-    let place = |at: Option<i64>| at.and_then(|at| usize::try_from(at).ok()).unwrap_or(0);
+    let place = |at: Option<i64>| at.and_then(|at| usize::try_from(at).ok());
     let places = || parts.iter().filter_map(|part| part.place);
     let gap = |chunk: &Chunk| index.chunks.get(&chunk.id)?.gap.as_deref();
     let mut tags: Vec<String> = Vec::new();
