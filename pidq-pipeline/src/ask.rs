@@ -93,7 +93,7 @@ struct Frame {
 
 /// `POST /api/pipelines/{pipeline_id}/query`.
 pub(crate) async fn ask(platform: &Arc<Platform>, mut request: Request) -> Result<Response, Problem> {
-    let (pipeline, key) = pipelines::of(platform, &request).await?;
+    let (pipeline, key) = pipelines::staying(platform, &request).await?;
     let body: Map<String, Value> = request.object().await?;
     known_members(&body, &[questions::MEMBERS, MEMBERS, sampling::MEMBERS].concat())?;
     let of_search = body.iter().filter(|(member, _)| questions::MEMBERS.contains(&member.as_str()));

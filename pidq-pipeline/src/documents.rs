@@ -16,7 +16,7 @@ use crate::keys::{ApiKey, Verb};
 use crate::labels;
 use crate::messages::Signal;
 use crate::patches::{self, unless_changed};
-use crate::pipelines::{self, known_members, must};
+use crate::pipelines::{self, known_members, must, must_stay};
 use crate::platform::{LONGEST_PAGE, PAGE, Platform};
 use crate::problems::{stored, validation};
 use crate::prompt;
@@ -200,6 +200,7 @@ async fn try_change(
     patch: &Map<String, Value>,
 ) -> Result<Option<Response>, Problem> {
     let (pipeline, key, document) = of(platform, request, Verb::Write).await?;
+    must_stay(&pipeline)?;
     request.head.precondition(Some(&document.etag()))?;
     known_members(patch, &["classification", "metadata", "filename"])?;
     let text = |member: &str| match patch.get(member) {
@@ -250,7 +251,8 @@ fn merged(now: &Map<String, Value>, patch: &Value, most: usize) -> Result<Map<St
 
 /// `POST …/retry`: reads it again from the start.
 pub(crate) async fn retry(platform: &Arc<Platform>, request: Request) -> Result<Response, Problem> {
-    let (_, _, document) = of(platform, &request, Verb::Write).await?;
+    let (pipeline, _, document) = of(platform, &request, Verb::Write).await?;
+    must_stay(&pipeline)?;
     if !document.status.is_terminal() {
         return Err(busy());
     }

@@ -184,7 +184,7 @@ async fn try_change(
     request: &Request,
     patch: &Map<String, Value>,
 ) -> Result<Option<Response>, Problem> {
-    let (pipeline, key) = of(platform, request).await?;
+    let (pipeline, key) = staying(platform, request).await?;
     request.head.precondition(Some(&pipeline.etag()))?;
     let of_labels = ["classifications", "policies"].iter().any(|member| patch.contains_key(*member));
     if of_labels && !key.is_unrestricted() {
@@ -298,6 +298,22 @@ pub(crate) async fn of(platform: &Platform, request: &Request) -> Result<(Pipeli
         Some(pipeline) => Ok((pipeline, key)),
         None => Err(Problem::not_found("pipeline-not-found").detail("There is no such pipeline.")),
     }
+}
+
+/// The same for what lasts, or asks: a pipeline that goes away takes nothing more, and answers nothing.
+pub(crate) async fn staying(platform: &Platform, request: &Request) -> Result<(Pipeline, ApiKey), Problem> {
+    let (pipeline, key) = of(platform, request).await?;
+    must_stay(&pipeline)?;
+    Ok((pipeline, key))
+}
+
+/// 409 for a pipeline that goes away.
+pub(crate) fn must_stay(pipeline: &Pipeline) -> Result<(), Problem> {
+    if pipeline.status == PipelineStatus::Deleting {
+        let detail = "The pipeline goes away, with its documents.";
+        return Err(Problem::new(StatusCode::CONFLICT, "pipeline-busy").detail(detail));
+    }
+    Ok(())
 }
 
 /// 403 unless a key may do something with a label, whether the label exists or not; 422 for somebody who sees all.

@@ -58,7 +58,7 @@ pub(crate) struct Wanted {
 
 /// `POST /api/pipelines/{pipeline_id}/search`.
 pub(crate) async fn search(platform: &Arc<Platform>, mut request: Request) -> Result<Response, Problem> {
-    let (pipeline, key) = pipelines::of(platform, &request).await?;
+    let (pipeline, key) = pipelines::staying(platform, &request).await?;
     let body: Map<String, Value> = request.object().await?;
     known_members(&body, MEMBERS)?;
     let wanted = understood(&pipeline, body, platform.limits.question)?;
