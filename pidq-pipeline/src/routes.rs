@@ -348,11 +348,11 @@ pub const ROUTES: &[Route<Platform>] = &[
         method: Method::GET,
         path: "/api/embedding-models",
         access: Access::Bearer,
-        summary: "The embedding models that can be chosen.",
+        summary: "The embedding models, and whether the settings name what each needs.",
         parameters: &[],
         body: None,
         replies: &[reply(200, OBJECT, "The models.")],
-        handler: |_, _| Box::pin(async { catalogue::models() }),
+        handler: |platform, _| Box::pin(async { catalogue::models(&platform.models) }),
     },
     Route {
         method: Method::GET,

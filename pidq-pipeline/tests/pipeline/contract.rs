@@ -222,6 +222,32 @@ async fn a_list_of_documents_says_once_how_many_it_has() {
 }
 
 #[tokio::test]
+async fn models_and_splitters_say_what_can_be_chosen_and_set() {
+    let service = ("PIDQ_EMBEDDINGS_URL", "http://127.0.0.1:1/v1");
+    let settings: [(&[(&str, &str)], Value); 3] = [
+        (&[], json!({"hash-512": true, "static": false, "openai": false})),
+        (&[("PIDQ_MODELS", "models")], json!({"hash-512": true, "static": true, "openai": false})),
+        (&[service], json!({"hash-512": true, "static": false, "openai": true})),
+    ];
+    for (more, expected) in settings {
+        let world = World::sqlite(more).await;
+        let models = world.get("/api/embedding-models").await.json()["data"].clone();
+        let of = |name: &str| models.as_array().unwrap().iter().find(|model| model["name"] == name).unwrap().clone();
+        for (name, available) in expected.as_object().unwrap() {
+            assert_eq!(&of(name)["available"], available, "{name} with {more:?}");
+        }
+        assert_eq!(of("hash-512")["dimensions"], 512);
+    }
+    let world = World::sqlite(&[]).await;
+    let splitters = world.get("/api/text-splitters").await.json()["data"].clone();
+    let recursive = &splitters[0];
+    assert_eq!(
+        (&recursive["name"], &recursive["parameters"]["chunk_size"]["default"]),
+        (&json!("recursive_character"), &json!(1000))
+    );
+}
+
+#[tokio::test]
 async fn a_download_goes_on_where_it_broke_off() {
     let world = World::sqlite(&[]).await;
     let id = world.pipeline().await;
