@@ -242,7 +242,7 @@ fn question(asked: Asked, text: String, found: Found) -> answer::Question {
 /// What went wrong with a model; why its address was refused is for the log alone.
 pub(crate) fn told(error: LlmError) -> Problem {
     if let Some(refusal) = error.refusal() {
-        tracing::warn!(%refusal, "an address of a model was refused");
+        tracing::warn!(?refusal, "an address of a model was refused");
     }
     error.into()
 }

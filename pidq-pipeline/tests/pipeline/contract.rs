@@ -296,7 +296,9 @@ fn a_line_of_the_log_says_of_which_request_it_is() {
     assert!(output.status.success(), "{text}");
     let lines: Vec<Value> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
     let refusals = lines.iter().filter(|line| line["message"] == "an address of a model was refused");
-    let requests: Vec<&Value> = refusals.map(|line| &line["spans"][0]["request_id"]).collect();
+    let refusals: Vec<&Value> =
+        refusals.inspect(|line| assert_eq!(line["refusal"], r#"Never("an address of the link")"#)).collect();
+    let requests: Vec<&Value> = refusals.iter().map(|line| &line["spans"][0]["request_id"]).collect();
     assert_eq!(requests, ["r-once", "r-keyed", "r-streamed"], "{text}");
 }
 
