@@ -38,13 +38,10 @@ const INSTRUCTIONS: usize = 2000;
 struct Asked {
     llm_endpoint: Option<LlmEndpoint>,
     llm_connection: Option<String>,
-    #[serde(default)]
-    history: Vec<Said>,
+    history: Option<Vec<Said>>,
     instructions: Option<String>,
-    #[serde(default)]
-    stream: bool,
-    #[serde(default)]
-    include_contexts: bool,
+    stream: Option<bool>,
+    include_contexts: Option<bool>,
     timeout_ms: Option<u64>,
 }
 
@@ -133,13 +130,14 @@ async fn answered(
 ) -> Result<Response, Problem> {
     let (text, classification) = (wanted.query.clone(), wanted.classification.clone());
     let found = questions::find(platform, request.principal()?.key(), pipeline, wanted).await?;
-    let streamed = asked.stream || request.head.accepts("text/event-stream") > request.head.accepts("application/json");
+    let streamed = asked.stream == Some(true)
+        || request.head.accepts("text/event-stream") > request.head.accepts("application/json");
     let frame = Frame {
         id: format!("qry_{}", uuid_v7()),
         pipeline: pipeline.id.clone(),
         classification,
         query: text.clone(),
-        with_contexts: asked.include_contexts,
+        with_contexts: asked.include_contexts == Some(true),
         search: found.took,
         warnings: found.warnings.clone(),
         retains: policy.retains(),
@@ -208,7 +206,7 @@ pub(crate) fn known_provider(given: Option<&str>, pointer: &str) -> Result<&'sta
 }
 
 fn check(asked: &Asked) -> Result<(), Problem> {
-    if asked.history.len() > TURNS {
+    if asked.history.as_ref().is_some_and(|turns| turns.len() > TURNS) {
         return Err(validation("/history", &format!("A history has at most {TURNS} turns.")));
     }
     if asked.instructions.as_ref().is_some_and(|text| text.chars().count() > INSTRUCTIONS) {
@@ -232,7 +230,7 @@ fn question(asked: Asked, text: String, found: Found) -> answer::Question {
         text,
         contexts: found.passages.into_iter().map(|passage| passage.context).collect(),
         has_documents: found.has_documents,
-        history: asked.history.into_iter().map(turn).collect(),
+        history: asked.history.into_iter().flatten().map(turn).collect(),
         instructions: asked.instructions,
         timeout: asked.timeout_ms.map(Duration::from_millis),
         ..answer::Question::default()

@@ -76,6 +76,7 @@ async fn how_an_answer_is_written_is_told_to_the_model_as_the_caller_says_it() {
     for (said, expected) in [
         (json!({}), json!({})),
         (json!({"temperature": null, "top_p": null, "seed": null, "stop": null, "max_tokens": null}), json!({})),
+        (json!({"history": null, "instructions": null, "stream": null, "include_contexts": null}), json!({})),
         (json!({"stop": "END", "seed": -7}), json!({"stop": ["END"], "seed": -7})),
         (
             json!({"temperature": 0.5, "top_p": 0.25, "max_tokens": 50, "stop": ["a", "b"]}),
