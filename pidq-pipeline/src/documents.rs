@@ -164,7 +164,11 @@ pub(crate) async fn chunks(platform: &Arc<Platform>, request: Request) -> Result
     let next = chunks.last().filter(|_| !is_last);
     let next = next.map(|last| platform.cursors.seal(&list, &last.number.to_string()));
     let shown: Vec<_> = chunks.iter().map(chunk).collect();
-    Response::json(&json!({"data": shown, "next_cursor": next}))
+    let response = Response::json(&json!({"data": shown, "next_cursor": next}))?;
+    Ok(match next {
+        Some(next) => response.next_page(&request, &next),
+        None => response,
+    })
 }
 
 fn chunk(StoredChunk { id, number, chunk }: &StoredChunk) -> Value {

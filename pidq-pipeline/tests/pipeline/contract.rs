@@ -221,6 +221,28 @@ async fn a_list_of_documents_says_once_how_many_it_has() {
     .await;
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn chunks_are_a_list_with_pages_like_others() {
+    let world = World::sqlite(&[]).await.working();
+    let id = world.pipeline().await;
+    let text = "V-201 is a vessel, and V-201 is a tag. ".repeat(100);
+    let sent = world.ready(&id, "a.txt", text.as_bytes(), &[("classification", "manual")]).await;
+    let mut path = format!("/api/pipelines/{id}/documents/{}/chunks?limit=1", sent["id"].as_str().unwrap());
+    let mut indexes = Vec::new();
+    loop {
+        let page = world.get(&path).await;
+        let chunk = page.json()["data"][0].clone();
+        indexes.push(chunk["index"].as_u64().unwrap());
+        assert_eq!(chunk["tags"], json!(["V-201"]), "each once");
+        let link = page.header("link").to_owned();
+        assert_eq!(link.is_empty(), page.json()["next_cursor"].is_null());
+        let Some((next, _)) = link.strip_prefix('<').and_then(|link| link.split_once(">; rel=\"next\"")) else { break };
+        path = next.to_owned();
+    }
+    assert_eq!(indexes, (0..sent["chunk_count"].as_u64().unwrap()).collect::<Vec<_>>());
+    assert!(indexes.len() > 1);
+}
+
 #[tokio::test]
 async fn models_and_splitters_say_what_can_be_chosen_and_set() {
     let service = ("PIDQ_EMBEDDINGS_URL", "http://127.0.0.1:1/v1");
