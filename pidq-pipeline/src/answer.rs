@@ -15,7 +15,7 @@ pub use context::{Citation, Context};
 pub use event::Event;
 
 use crate::citations::{Reading, is_refusal, needs_citation};
-use crate::llm::{Chat, Client, Ending, Endpoint, Kind, LlmError, Usage};
+use crate::llm::{Chat, Client, Ending, Endpoint, Kind, LlmError, Sampling, Usage};
 use crate::prompt::{self, Marking, Material, NoPrompt, Passage, Prompt, REFUSAL, Turn, Warning};
 
 /// How often a question is asked again with fewer contexts, after a model said that they are too long.
@@ -42,10 +42,8 @@ pub struct Question {
     pub context_window: Option<usize>,
     /// The most tokens of contexts that the model may see, if somebody says.
     pub max_context: Option<usize>,
-    /// How much chance there is.
-    pub temperature: Option<f64>,
-    /// The longest answer, in tokens.
-    pub max_tokens: Option<u32>,
+    /// What the asker sets for the model.
+    pub sampling: Sampling,
     /// How long all may take.
     pub timeout: Option<Duration>,
 }
@@ -269,7 +267,7 @@ fn compose(question: &Question, window: usize) -> Result<Prompt, NoPrompt> {
 }
 
 fn reserve(question: &Question) -> usize {
-    question.max_tokens.map_or(prompt::ANSWER, |tokens| tokens as usize)
+    question.sampling.max_tokens.map_or(prompt::ANSWER, |tokens| tokens as usize)
 }
 
 /// The window that the server told, if that is smaller; else one with half of what was sent.
@@ -282,9 +280,7 @@ fn chat(question: &Question, prompt: &Prompt, left: Duration) -> Chat {
     Chat {
         system: prompt.system.clone(),
         user: prompt.user.clone(),
-        temperature: question.temperature,
-        max_tokens: question.max_tokens,
+        sampling: question.sampling.clone(),
         total: Some(left),
-        ..Chat::default()
     }
 }

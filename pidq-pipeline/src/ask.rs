@@ -1,5 +1,7 @@
 //! `/api/pipelines/{pipeline_id}/query`: a question that a model answers from what was found, with citations.
 
+mod sampling;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -7,13 +9,14 @@ use pidq_http::{Events, Head, Problem, Request, Response, Secret, uuid_v7};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
+use tracing::Instrument;
 
 use crate::answer::{self, Answer, Event};
 use crate::bodies;
 use crate::connections;
 use crate::egress::AllowList;
 use crate::keys::Verb;
-use crate::llm::{Endpoint, LlmError};
+use crate::llm::{Endpoint, LlmError, Sampling};
 use crate::pipelines::{self, known_members, must};
 use crate::platform::Platform;
 use crate::policies::Policy;
@@ -35,15 +38,10 @@ const INSTRUCTIONS: usize = 2000;
 struct Asked {
     llm_endpoint: Option<LlmEndpoint>,
     llm_connection: Option<String>,
-    #[serde(default)]
-    history: Vec<Said>,
+    history: Option<Vec<Said>>,
     instructions: Option<String>,
-    temperature: Option<f64>,
-    max_tokens: Option<u32>,
-    #[serde(default)]
-    stream: bool,
-    #[serde(default)]
-    include_contexts: bool,
+    stream: Option<bool>,
+    include_contexts: Option<bool>,
     timeout_ms: Option<u64>,
 }
 
@@ -71,18 +69,9 @@ enum Role {
     Assistant,
 }
 
-/// The members that a query has beside those of a search.
-const MEMBERS: &[&str] = &[
-    "llm_endpoint",
-    "llm_connection",
-    "history",
-    "instructions",
-    "temperature",
-    "max_tokens",
-    "stream",
-    "include_contexts",
-    "timeout_ms",
-];
+/// The members that a query has beside those of a search, and those that go to the model.
+const MEMBERS: &[&str] =
+    &["llm_endpoint", "llm_connection", "history", "instructions", "stream", "include_contexts", "timeout_ms"];
 
 /// What every form of an answer has beside the answer.
 struct Frame {
@@ -101,11 +90,12 @@ struct Frame {
 
 /// `POST /api/pipelines/{pipeline_id}/query`.
 pub(crate) async fn ask(platform: &Arc<Platform>, mut request: Request) -> Result<Response, Problem> {
-    let (pipeline, key) = pipelines::of(platform, &request).await?;
+    let (pipeline, key) = pipelines::staying(platform, &request).await?;
     let body: Map<String, Value> = request.object().await?;
-    known_members(&body, &[questions::MEMBERS, MEMBERS].concat())?;
+    known_members(&body, &[questions::MEMBERS, MEMBERS, sampling::MEMBERS].concat())?;
     let of_search = body.iter().filter(|(member, _)| questions::MEMBERS.contains(&member.as_str()));
     let of_search = of_search.map(|(member, value)| (member.clone(), value.clone())).collect();
+    let sampling = sampling::read(&body)?;
     let mut asked: Asked = bodies::read(body)?;
     let wanted = questions::understood(&pipeline, of_search, platform.limits.question)?;
     must(&key, &pipeline, &wanted.classification, Verb::Query)?;
@@ -114,7 +104,8 @@ pub(crate) async fn ask(platform: &Arc<Platform>, mut request: Request) -> Resul
     let mut model = model(platform, &mut asked, policy.allowed(&pipeline)?).await?;
     model.endpoint.hand_on(&request.head);
     let counted = usage::count(platform).await?;
-    let answered = answered(platform, request, &pipeline, wanted, Asking { asked, model, policy, counted }).await;
+    let answered =
+        answered(platform, request, &pipeline, wanted, Asking { asked, sampling, model, policy, counted }).await;
     if answered.is_err() {
         usage::uncount(platform, counted).await;
     }
@@ -124,6 +115,7 @@ pub(crate) async fn ask(platform: &Arc<Platform>, mut request: Request) -> Resul
 /// A question that is counted, and who answers it.
 struct Asking {
     asked: Asked,
+    sampling: Sampling,
     model: Model,
     policy: Policy,
     counted: Counted,
@@ -134,23 +126,25 @@ async fn answered(
     request: Request,
     pipeline: &Pipeline,
     wanted: Wanted,
-    Asking { asked, model, policy, counted }: Asking,
+    Asking { asked, sampling, model, policy, counted }: Asking,
 ) -> Result<Response, Problem> {
     let (text, classification) = (wanted.query.clone(), wanted.classification.clone());
     let found = questions::find(platform, request.principal()?.key(), pipeline, wanted).await?;
-    let streamed = asked.stream || request.head.accepts("text/event-stream") > request.head.accepts("application/json");
+    let streamed = asked.stream == Some(true)
+        || request.head.accepts("text/event-stream") > request.head.accepts("application/json");
     let frame = Frame {
         id: format!("qry_{}", uuid_v7()),
         pipeline: pipeline.id.clone(),
         classification,
         query: text.clone(),
-        with_contexts: asked.include_contexts,
+        with_contexts: asked.include_contexts == Some(true),
         search: found.took,
         warnings: found.warnings.clone(),
         retains: policy.retains(),
         counted,
     };
     let mut question = question(asked, text, found);
+    question.sampling = sampling;
     question.context_window = model.window;
     question.max_context = policy.most_context();
     question.marking = platform.marking;
@@ -212,7 +206,7 @@ pub(crate) fn known_provider(given: Option<&str>, pointer: &str) -> Result<&'sta
 }
 
 fn check(asked: &Asked) -> Result<(), Problem> {
-    if asked.history.len() > TURNS {
+    if asked.history.as_ref().is_some_and(|turns| turns.len() > TURNS) {
         return Err(validation("/history", &format!("A history has at most {TURNS} turns.")));
     }
     if asked.instructions.as_ref().is_some_and(|text| text.chars().count() > INSTRUCTIONS) {
@@ -221,13 +215,7 @@ fn check(asked: &Asked) -> Result<(), Problem> {
     if asked.timeout_ms.is_some_and(|time| !(1..=600_000).contains(&time)) {
         return Err(validation("/timeout_ms", "`timeout_ms` is from 1 to 600000."));
     }
-    if asked.temperature.is_some_and(|temperature| !(0.0..=2.0).contains(&temperature)) {
-        return Err(validation("/temperature", "`temperature` is from 0 to 2."));
-    }
-    match asked.max_tokens {
-        Some(0) => Err(validation("/max_tokens", "`max_tokens` is 1 or more.")),
-        _ => Ok(()),
-    }
+    Ok(())
 }
 
 fn question(asked: Asked, text: String, found: Found) -> answer::Question {
@@ -242,10 +230,8 @@ fn question(asked: Asked, text: String, found: Found) -> answer::Question {
         text,
         contexts: found.passages.into_iter().map(|passage| passage.context).collect(),
         has_documents: found.has_documents,
-        history: asked.history.into_iter().map(turn).collect(),
+        history: asked.history.into_iter().flatten().map(turn).collect(),
         instructions: asked.instructions,
-        temperature: asked.temperature,
-        max_tokens: asked.max_tokens,
         timeout: asked.timeout_ms.map(Duration::from_millis),
         ..answer::Question::default()
     }
@@ -254,7 +240,7 @@ fn question(asked: Asked, text: String, found: Found) -> answer::Question {
 /// What went wrong with a model; why its address was refused is for the log alone.
 pub(crate) fn told(error: LlmError) -> Problem {
     if let Some(refusal) = error.refusal() {
-        tracing::warn!(%refusal, "an address of a model was refused");
+        tracing::warn!(?refusal, "an address of a model was refused");
     }
     error.into()
 }
@@ -318,14 +304,15 @@ fn stream(
 ) -> Response {
     let (events, response) = Response::events();
     let platform = platform.clone();
-    tokio::spawn(async move {
+    let sent = async move {
         let (sender, receiver) = mpsc::channel(16);
         tokio::join!(
             answer::stream(&platform.llm, &endpoint, question, sender),
             forward(&platform, receiver, events, &frame, &head)
         );
         drop(place);
-    });
+    };
+    tokio::spawn(sent.in_current_span());
     response
 }
 

@@ -28,10 +28,13 @@ pub(crate) fn unknown_splitter() -> Problem {
 }
 
 /// `GET /api/embedding-models`.
-pub(crate) fn models() -> Result<Response, Problem> {
-    let shown = MODELS
-        .iter()
-        .map(|model| json!({"name": model.name, "dimensions": model.dimensions, "summary": model.summary}));
+pub(crate) fn models(models: &Models) -> Result<Response, Problem> {
+    let shown = MODELS.iter().map(|model| {
+        json!({
+            "name": model.name, "dimensions": model.dimensions, "summary": model.summary,
+            "available": models.offers(model),
+        })
+    });
     Response::json(&json!({"data": shown.collect::<Vec<_>>()}))
 }
 

@@ -16,6 +16,7 @@ use crate::ask::{known_provider, told};
 use crate::audit;
 use crate::bodies;
 use crate::llm::{Endpoint, Fault};
+use crate::patches::{self, unless_changed};
 use crate::pipelines::known_members;
 use crate::platform::{LONGEST_PAGE, PAGE, Platform};
 use crate::problems::{stored, unprocessable, validation};
@@ -220,16 +221,25 @@ pub(crate) async fn fetch(platform: &Arc<Platform>, request: Request) -> Result<
 
 /// `PATCH /api/llm-connections/{connection_id}`: a merge patch (RFC 7396).
 pub(crate) async fn change(platform: &Arc<Platform>, mut request: Request) -> Result<Response, Problem> {
-    let connection = of(platform, &request).await?;
-    request.head.precondition(Some(&connection.etag()))?;
     let patch: Map<String, Value> = request.object().await?;
     known_members(&patch, MEMBERS)?;
     must_last(platform)?;
-    audit::changed(&patch);
-    let wanted = patched(platform, &connection, &patch)?;
+    patches::put(|| try_change(platform, &request, &patch)).await
+}
+
+/// Patches a connection; nothing, if somebody else changed it since it was read.
+async fn try_change(
+    platform: &Arc<Platform>,
+    request: &Request,
+    patch: &Map<String, Value>,
+) -> Result<Option<Response>, Problem> {
+    let connection = of(platform, request).await?;
+    request.head.precondition(Some(&connection.etag()))?;
+    audit::changed(patch);
+    let wanted = patched(platform, &connection, patch)?;
     let changed = connected(platform, connection, wanted)?;
-    let changed = platform.store.update_connection(&changed).await.map_err(stored)?;
-    Ok(Response::json(&changed.show())?.etag(changed.etag()))
+    let Some(changed) = unless_changed(platform.store.update_connection(&changed).await)? else { return Ok(None) };
+    Ok(Some(Response::json(&changed.show())?.etag(changed.etag())))
 }
 
 /// What a connection says with a patch. What is secret stays with its address: another one needs it again.
@@ -250,7 +260,7 @@ fn patched(platform: &Platform, connection: &Connection, patch: &Map<String, Val
         "base_url": connection.base_url, "context_window": connection.context_window,
         "extra_headers": kept.extra_headers,
     });
-    crate::pipelines::merge(&mut members, &Value::Object(patch.clone()));
+    patches::merge(&mut members, &Value::Object(patch.clone()));
     bodies::part("", members)
 }
 

@@ -15,7 +15,8 @@ use crate::audit;
 use crate::keys::{ApiKey, Verb};
 use crate::labels;
 use crate::messages::Signal;
-use crate::pipelines::{self, PATCHES, known_members, must};
+use crate::patches::{self, unless_changed};
+use crate::pipelines::{self, known_members, must, must_stay};
 use crate::platform::{LONGEST_PAGE, PAGE, Platform};
 use crate::problems::{stored, validation};
 use crate::prompt;
@@ -45,13 +46,29 @@ pub(crate) async fn list(platform: &Arc<Platform>, request: Request) -> Result<R
     }
     let list = format!("documents/{}/{}", pipeline.id, sort.name);
     let page = platform.cursors.page(&request, &list, PAGE, LONGEST_PAGE)?;
+    // Counting looks at all of them: once for a list, and not for each of its pages.
+    let total = match page.after {
+        None => Some(total(platform, &pipeline, &key, listed).await?),
+        Some(_) => None,
+    };
     let (shown, next) = page_of(platform, &pipeline, &key, listed, sort, page).await?;
     let next = next.map(|last| platform.cursors.seal(&list, &last));
-    let response = Response::json(&json!({"data": shown, "next_cursor": next}))?;
+    let mut told = json!({"data": shown, "next_cursor": next});
+    if let Some(total) = total {
+        told["total"] = total.into();
+    }
+    let response = Response::json(&told)?;
     Ok(match next {
         Some(next) => response.next_page(&request, &next),
         None => response,
     })
+}
+
+/// How many documents of a list a key sees.
+async fn total(platform: &Platform, pipeline: &Pipeline, key: &ApiKey, listed: Listed<'_>) -> Result<i64, Problem> {
+    let labels = platform.store.count_listed(&pipeline.id, listed).await.map_err(stored)?;
+    let seen = labels.iter().filter(|(label, _)| key.may(&pipeline.id, label, Verb::Read));
+    Ok(seen.map(|(_, documents)| documents).sum())
 }
 
 /// Documents that a key sees, and the last one if there are more.
@@ -147,7 +164,11 @@ pub(crate) async fn chunks(platform: &Arc<Platform>, request: Request) -> Result
     let next = chunks.last().filter(|_| !is_last);
     let next = next.map(|last| platform.cursors.seal(&list, &last.number.to_string()));
     let shown: Vec<_> = chunks.iter().map(chunk).collect();
-    Response::json(&json!({"data": shown, "next_cursor": next}))
+    let response = Response::json(&json!({"data": shown, "next_cursor": next}))?;
+    Ok(match next {
+        Some(next) => response.next_page(&request, &next),
+        None => response,
+    })
 }
 
 fn chunk(StoredChunk { id, number, chunk }: &StoredChunk) -> Value {
@@ -172,15 +193,8 @@ fn not_read() -> Problem {
 
 /// `PATCH …`: another label, other metadata, another file name.
 pub(crate) async fn change(platform: &Arc<Platform>, mut request: Request) -> Result<Response, Problem> {
-    let (_, _, document) = of(platform, &request, Verb::Write).await?;
-    request.head.precondition(Some(&document.etag()))?;
     let patch: Map<String, Value> = request.object().await?;
-    for _ in 0..PATCHES {
-        if let Some(changed) = try_change(platform, &request, &patch).await? {
-            return Ok(changed);
-        }
-    }
-    Err(stored(StoreError::Changed))
+    patches::put(|| try_change(platform, &request, &patch)).await
 }
 
 /// Patches a document; nothing, if somebody else changed it since it was read, as whoever reads it does.
@@ -190,6 +204,7 @@ async fn try_change(
     patch: &Map<String, Value>,
 ) -> Result<Option<Response>, Problem> {
     let (pipeline, key, document) = of(platform, request, Verb::Write).await?;
+    must_stay(&pipeline)?;
     request.head.precondition(Some(&document.etag()))?;
     known_members(patch, &["classification", "metadata", "filename"])?;
     let text = |member: &str| match patch.get(member) {
@@ -211,9 +226,8 @@ async fn try_change(
         audit::detail("previous_classification", document.classification.as_str());
         audit::detail("classification", label);
     }
-    match platform.store.change_document(&document, change).await {
-        Err(StoreError::Changed) => return Ok(None),
-        done => done.map_err(stored)?,
+    if unless_changed(platform.store.change_document(&document, change).await)?.is_none() {
+        return Ok(None);
     }
     shown(&again(platform, &document).await?).map(Some)
 }
@@ -232,7 +246,7 @@ fn merged(now: &Map<String, Value>, patch: &Value, most: usize) -> Result<Map<St
         return Ok(Map::new());
     }
     let mut merged = Value::Object(now.clone());
-    pipelines::merge(&mut merged, patch);
+    patches::merge(&mut merged, patch);
     match merged {
         Value::Object(members) => upload::small(members, most),
         _ => Err(validation("/metadata", "Metadata are an object.")),
@@ -241,7 +255,8 @@ fn merged(now: &Map<String, Value>, patch: &Value, most: usize) -> Result<Map<St
 
 /// `POST …/retry`: reads it again from the start.
 pub(crate) async fn retry(platform: &Arc<Platform>, request: Request) -> Result<Response, Problem> {
-    let (_, _, document) = of(platform, &request, Verb::Write).await?;
+    let (pipeline, _, document) = of(platform, &request, Verb::Write).await?;
+    must_stay(&pipeline)?;
     if !document.status.is_terminal() {
         return Err(busy());
     }

@@ -16,6 +16,7 @@ use std::time::Duration;
 use pidq_http::header::{CACHE_CONTROL, HeaderMap, HeaderName, HeaderValue};
 use pidq_http::{Fut, Handler, Method, Problem, Request, Response, Secret, StatusCode, uuid_v7};
 use serde::{Deserialize, Serialize};
+use tracing::Instrument;
 
 use crate::audit;
 use crate::forms;
@@ -52,13 +53,16 @@ pub(crate) fn around<'a>(
     request: Request,
     handler: Handler<Platform>,
 ) -> Fut<'a, Result<Response, Problem>> {
-    Box::pin(async move {
+    // What is logged while it is handled says of which request that is.
+    let span = tracing::error_span!("request", request_id = &*request.head.id);
+    let handled = async move {
         forms::acceptable(&request)?;
         match Keyed::of(&request)? {
             Some(keyed) => once(platform, keyed, request, handler).await,
             None => audit::handled(platform, request, handler).await,
         }
-    })
+    };
+    Box::pin(handled.instrument(span))
 }
 
 impl Keyed {
@@ -106,7 +110,7 @@ async fn once(
         Claimed::Running => Err(conflict("The first request with this key is still worked on.").retry_after(1)),
         Claimed::Ours => {
             let work = perform(platform.clone(), keyed.clone(), request, handler);
-            match tokio::spawn(work).await {
+            match tokio::spawn(work.in_current_span()).await {
                 Ok(answer) => answer,
                 Err(_) => {
                     tracing::error!("a handler panicked");

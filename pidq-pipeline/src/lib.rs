@@ -52,6 +52,7 @@ mod labels;
 mod licensing;
 mod limits;
 mod opening;
+mod patches;
 mod pipelines;
 mod platform;
 mod policies;

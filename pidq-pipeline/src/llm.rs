@@ -22,7 +22,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-pub use chat::{Chat, Completion};
+pub use chat::{Chat, Completion, Sampling};
 pub use chunk::Usage;
 pub use embeddings::Batches;
 pub use endpoint::{Endpoint, Fault};

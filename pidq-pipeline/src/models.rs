@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub use service::Service;
 pub use settings::SETTINGS;
 
-use crate::embedding::{self, Embedder, Encoder, Error, Places};
+use crate::embedding::{self, Embedder, Encoder, Error, Model, Places};
 use crate::records::Pipeline;
 
 /// How many partitions have questions that are remembered, and how many questions each.
@@ -37,6 +37,14 @@ impl Models {
     /// Models of a folder that has a folder for each, and of a service, beside those that are built in.
     pub fn new(folder: Option<PathBuf>, service: Option<Service>) -> Models {
         Models { folder, service: service.map(Arc::new), ..Models::default() }
+    }
+
+    /// Whether the settings name what a model needs: a folder, or a service. Whether that is well is another question.
+    pub fn offers(&self, model: &Model) -> bool {
+        match model.name {
+            embedding::SERVICE => self.service.is_some(),
+            _ => model.dimensions.is_some() || self.folder.is_some(),
+        }
     }
 
     /// The length of the vectors of a model.

@@ -271,7 +271,13 @@ fn cache(settings: &Settings, redis: Option<Arc<Redis>>, installation: &str) -> 
 
 /// The accounts, with the master key; none on loopback, where nobody said one.
 async fn of_accounts(settings: &Settings, database: &Database) -> Result<Option<Accounts>, OpenError> {
+    let secret = settings.secret("PIDQ_APP_MASTER_SECRET")?;
     let Some(key) = settings.optional("PIDQ_APP_MASTER_KEY")? else {
+        if secret.is_some() {
+            // Whoever set it means to be asked for it.
+            let why = "`PIDQ_APP_MASTER_SECRET` is set, and is the secret of nobody without it";
+            return Err(settings.wrong("PIDQ_APP_MASTER_KEY", why).into());
+        }
         let listens: Vec<SocketAddr> = settings.list("PIDQ_LISTEN")?;
         return match listens.iter().find(|address| !address.ip().is_loopback()) {
             Some(address) => {
@@ -286,7 +292,6 @@ async fn of_accounts(settings: &Settings, database: &Database) -> Result<Option<
             .wrong("PIDQ_APP_MASTER_KEY", "it is the word of an example: make a UUID of your own")
             .into());
     }
-    let secret = settings.secret("PIDQ_APP_MASTER_SECRET")?;
     let Some(secret) = secret.filter(|secret| is_serious(secret.expose())) else {
         return Err(settings
             .wrong("PIDQ_APP_MASTER_SECRET", "it needs 32 characters or more that nobody guesses")

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use pidq_http::{Problem, Request, Response, StatusCode};
+use pidq_http::{Problem, Request, Response, StatusCode, pointer_step};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tokio::time::Instant;
@@ -13,9 +13,11 @@ use crate::bodies;
 use crate::catalogue;
 use crate::keys::{self, ApiKey, Verb};
 use crate::labels;
+use crate::patches::{self, merge, unless_changed};
 use crate::platform::{LONGEST_PAGE, PAGE, Platform};
 use crate::policies;
 use crate::problems::{refused, stored, unprocessable, validation};
+use crate::questions;
 use crate::records::{Options, Pipeline, PipelineStatus};
 use crate::splitter;
 use crate::store::{Census, NewPipeline, Outage, Seen, StoreError};
@@ -66,6 +68,7 @@ async fn new_pipeline(platform: &Platform, body: Map<String, Value>) -> Result<N
     let (text_splitter, splitter_parameters) = text_splitter(&wanted.text_splitter)?;
     let classifications = labels::read(&wanted.classifications, platform.limits.labels)?;
     options.policies = labels::named(options.policies);
+    questions::check(&options.retrieval)?;
     policies::check(&options, &classifications)?;
     Ok(NewPipeline {
         name: name(&wanted.name)?,
@@ -95,9 +98,15 @@ const MEMBERS: &[&str] = &[
 
 /// A member that is not known is a mistake that would otherwise go unseen.
 pub(crate) fn known_members(body: &Map<String, Value>, known: &[&str]) -> Result<(), Problem> {
-    match body.keys().find(|name| !known.contains(&name.as_str())) {
+    known_below("", body, known)
+}
+
+/// The same for an object that stands at a place of the body (RFC 6901).
+pub(crate) fn known_below(place: &str, members: &Map<String, Value>, known: &[&str]) -> Result<(), Problem> {
+    match members.keys().find(|name| !known.contains(&name.as_str())) {
         Some(name) => {
-            let problem = unprocessable("unknown-field", &format!("/{name}"), "There is no such member.");
+            let pointer = format!("{place}{}", pointer_step(name));
+            let problem = unprocessable("unknown-field", &pointer, "There is no such member.");
             Err(problem.with("allowed", known.to_vec()))
         }
         None => Ok(()),
@@ -124,6 +133,8 @@ pub(crate) fn text_splitter(given: &Value) -> Result<(String, Map<String, Value>
     };
     parameters.remove("name");
     let splitter = splitter::find(&name).ok_or_else(catalogue::unknown_splitter)?;
+    let known: Vec<&str> = splitter.parameters.iter().map(|parameter| parameter.name).collect();
+    known_below("/text_splitter", &parameters, &known)?;
     splitter.build(&parameters).map_err(|refusal| refused(&refusal))?;
     let filled = splitter::Parameters::read(splitter.parameters, &parameters).map_err(|refusal| refused(&refusal))?;
     Ok((name, filled.values().clone()))
@@ -163,20 +174,9 @@ pub(crate) async fn fetch(platform: &Arc<Platform>, request: Request) -> Result<
 
 /// `PATCH /api/pipelines/{pipeline_id}`: a merge patch (RFC 7396).
 pub(crate) async fn change(platform: &Arc<Platform>, mut request: Request) -> Result<Response, Problem> {
-    let (pipeline, _) = of(platform, &request).await?;
-    request.head.precondition(Some(&pipeline.etag()))?;
     let patch: Map<String, Value> = request.object().await?;
-    for _ in 0..PATCHES {
-        if let Some(changed) = try_change(platform, &request, &patch).await? {
-            return Ok(changed);
-        }
-    }
-    Err(stored(StoreError::Changed))
+    patches::put(|| try_change(platform, &request, &patch)).await
 }
-
-/// How often a patch is put on what somebody else changed in between. It says what it changes, and holds for whatever else
-/// there is; one with a condition looks at it each time. Of those that come at once one is done each time.
-pub(crate) const PATCHES: usize = 100;
 
 /// Patches a pipeline; nothing, if somebody else changed it since it was read.
 async fn try_change(
@@ -184,7 +184,7 @@ async fn try_change(
     request: &Request,
     patch: &Map<String, Value>,
 ) -> Result<Option<Response>, Problem> {
-    let (pipeline, key) = of(platform, request).await?;
+    let (pipeline, key) = staying(platform, request).await?;
     request.head.precondition(Some(&pipeline.etag()))?;
     let of_labels = ["classifications", "policies"].iter().any(|member| patch.contains_key(*member));
     if of_labels && !key.is_unrestricted() {
@@ -200,10 +200,7 @@ async fn try_change(
         }
     }
     audit::changed(patch);
-    let changed = match platform.store.update_pipeline(&changed).await {
-        Err(StoreError::Changed) => return Ok(None),
-        changed => changed.map_err(stored)?,
-    };
+    let Some(changed) = unless_changed(platform.store.update_pipeline(&changed).await)? else { return Ok(None) };
     Ok(Some(Response::json(&show(platform, &changed, &key).await?)?.etag(changed.etag())))
 }
 
@@ -223,6 +220,7 @@ fn patched(pipeline: &Pipeline, patch: &Map<String, Value>, most: usize) -> Resu
         options: patched_options(&pipeline.options, patch)?,
         ..pipeline.clone()
     };
+    questions::check(&patched.options.retrieval)?;
     policies::check(&patched.options, &patched.classifications)?;
     Ok(patched)
 }
@@ -253,24 +251,6 @@ fn patched_options(options: &Options, patch: &Map<String, Value>) -> Result<Opti
     }
     merge(&mut merged, &Value::Object(patch));
     bodies::part("", merged)
-}
-
-/// RFC 7396: members are replaced, objects merged, and null removes.
-pub(crate) fn merge(target: &mut Value, patch: &Value) {
-    let Value::Object(patch) = patch else {
-        *target = patch.clone();
-        return;
-    };
-    if !target.is_object() {
-        *target = Value::Object(Map::new());
-    }
-    let Value::Object(target) = target else { return };
-    for (member, value) in patch {
-        match value {
-            Value::Null => drop(target.shift_remove(member)),
-            value => merge(target.entry(member.clone()).or_insert(Value::Null), value),
-        }
-    }
 }
 
 /// Adds the members of an object to another.
@@ -318,6 +298,22 @@ pub(crate) async fn of(platform: &Platform, request: &Request) -> Result<(Pipeli
         Some(pipeline) => Ok((pipeline, key)),
         None => Err(Problem::not_found("pipeline-not-found").detail("There is no such pipeline.")),
     }
+}
+
+/// The same for what lasts, or asks: a pipeline that goes away takes nothing more, and answers nothing.
+pub(crate) async fn staying(platform: &Platform, request: &Request) -> Result<(Pipeline, ApiKey), Problem> {
+    let (pipeline, key) = of(platform, request).await?;
+    must_stay(&pipeline)?;
+    Ok((pipeline, key))
+}
+
+/// 409 for a pipeline that goes away.
+pub(crate) fn must_stay(pipeline: &Pipeline) -> Result<(), Problem> {
+    if pipeline.status == PipelineStatus::Deleting {
+        let detail = "The pipeline goes away, with its documents.";
+        return Err(Problem::new(StatusCode::CONFLICT, "pipeline-busy").detail(detail));
+    }
+    Ok(())
 }
 
 /// 403 unless a key may do something with a label, whether the label exists or not; 422 for somebody who sees all.

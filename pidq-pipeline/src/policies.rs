@@ -1,12 +1,13 @@
 //! What holds for a classification alone: which models may see it, how much of it, and whether answers are kept.
 
 use pidq_http::header::CACHE_CONTROL;
-use pidq_http::{Problem, Response};
+use pidq_http::{Problem, Response, pointer_step};
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::bodies;
 use crate::egress::AllowList;
-use crate::pipelines::known_members;
+use crate::pipelines::known_below;
 use crate::problems::validation;
 use crate::records::{Options, Pipeline};
 
@@ -63,22 +64,30 @@ fn unreadable(pipeline: &Pipeline, error: &str) -> Problem {
 pub(crate) fn check(options: &Options, labels: &[String]) -> Result<(), Problem> {
     options.policies.iter().try_for_each(|(label, policy)| {
         if !labels.contains(label) {
-            return Err(validation("/policies", &format!("There is no classification {label:?}.")));
+            return Err(validation(&place(label), &format!("There is no classification {label:?}.")));
         }
         of_label(label, policy)
     })
 }
 
+/// Where the policy of a label stands in a body.
+fn place(label: &str) -> String {
+    format!("/policies{}", pointer_step(label))
+}
+
 fn of_label(label: &str, policy: &Value) -> Result<(), Problem> {
-    let wrong = |why: &str| validation("/policies", &format!("The policy of {label:?}: {why}."));
-    known_members(policy.as_object().ok_or_else(|| wrong("it is an object"))?, MEMBERS)?;
-    let policy: Policy = serde_json::from_value(policy.clone()).map_err(|error| wrong(&error.to_string()))?;
+    let place = place(label);
+    let wrong =
+        |member: &str, why: &str| validation(&format!("{place}{member}"), &format!("The policy of {label:?}: {why}."));
+    known_below(&place, policy.as_object().ok_or_else(|| wrong("", "it is an object"))?, MEMBERS)?;
+    let policy: Policy = bodies::part(&place, policy.clone())?;
     if let Some(Err(error)) = policy.llm_allow.as_ref().map(AllowList::parse) {
-        return Err(wrong(&format!("`llm_allow`: {error}")));
+        return Err(wrong("/llm_allow", &format!("`llm_allow`: {error}")));
     }
     match policy.max_context {
         Some(tokens) if !CONTEXT.contains(&tokens) => {
-            Err(wrong(&format!("`max_context` is from {} to {} tokens", CONTEXT.start(), CONTEXT.end())))
+            let why = format!("`max_context` is from {} to {} tokens", CONTEXT.start(), CONTEXT.end());
+            Err(wrong("/max_context", &why))
         }
         _ => Ok(()),
     }

@@ -22,7 +22,7 @@ use crate::pipelines::{self, known_members, must};
 use crate::platform::Platform;
 use crate::policies::Policy;
 use crate::problems::{stored, unprocessable, validation};
-use crate::records::Pipeline;
+use crate::records::{Pipeline, Retrieval};
 use crate::rerank::{CANDIDATES, Reranker};
 use crate::search::{Chunk, Filter, Hit, Mode, Question, indexed};
 use remembered::Remembered;
@@ -58,7 +58,7 @@ pub(crate) struct Wanted {
 
 /// `POST /api/pipelines/{pipeline_id}/search`.
 pub(crate) async fn search(platform: &Arc<Platform>, mut request: Request) -> Result<Response, Problem> {
-    let (pipeline, key) = pipelines::of(platform, &request).await?;
+    let (pipeline, key) = pipelines::staying(platform, &request).await?;
     let body: Map<String, Value> = request.object().await?;
     known_members(&body, MEMBERS)?;
     let wanted = understood(&pipeline, body, platform.limits.question)?;
@@ -79,18 +79,12 @@ pub(crate) async fn search(platform: &Arc<Platform>, mut request: Request) -> Re
 pub(crate) fn understood(pipeline: &Pipeline, body: Map<String, Value>, longest: usize) -> Result<Wanted, Problem> {
     let asked: Asked = bodies::read(body)?;
     let retrieval = &pipeline.options.retrieval;
-    let mode = asked.mode.as_deref().or(retrieval.mode.as_deref()).unwrap_or("hybrid");
-    let top = asked.top_k.or(retrieval.top_k).unwrap_or(TOP);
+    let named = asked.mode.as_deref().or(retrieval.mode.as_deref()).unwrap_or("hybrid");
     if !(1..=longest).contains(&asked.query.trim().chars().count()) {
         return Err(validation("/query", &format!("A question has 1 to {longest} characters.")));
     }
-    if !(1..=50).contains(&top) {
-        return Err(validation("/top_k", "`top_k` is from 1 to 50."));
-    }
-    let mode = Mode::find(mode).ok_or_else(|| {
-        let modes: Vec<&str> = crate::search::MODES.iter().map(|(name, _)| *name).collect();
-        unprocessable("validation", "/mode", "There is no such mode.").with("allowed", modes)
-    })?;
+    let top = top("", asked.top_k.or(retrieval.top_k).unwrap_or(TOP))?;
+    let mode = mode("", named)?;
     let filter = asked.filter.as_ref().map(Filter::parse).transpose();
     let filter =
         filter.map_err(|bad| validation(&format!("/filter{}", bad.pointer), &pidq_http::sentence(&bad.detail)))?;
@@ -98,9 +92,30 @@ pub(crate) fn understood(pipeline: &Pipeline, body: Map<String, Value>, longest:
         query: asked.query,
         classification: labels::normal(&asked.classification),
         mode,
-        top: top as usize,
+        top,
         min_score: asked.min_score.or(retrieval.min_score).unwrap_or(0.0),
         filter,
+    })
+}
+
+/// What a pipeline says of how it is searched: what no question could say is refused here.
+pub(crate) fn check(retrieval: &Retrieval) -> Result<(), Problem> {
+    retrieval.top_k.map(|given| top("/retrieval", given)).transpose()?;
+    retrieval.mode.as_deref().map(|given| mode("/retrieval", given)).transpose()?;
+    Ok(())
+}
+
+fn top(place: &str, given: u32) -> Result<usize, Problem> {
+    match given {
+        1..=50 => Ok(given as usize),
+        _ => Err(validation(&format!("{place}/top_k"), "`top_k` is from 1 to 50.")),
+    }
+}
+
+fn mode(place: &str, name: &str) -> Result<Mode, Problem> {
+    Mode::find(name).ok_or_else(|| {
+        let modes: Vec<&str> = crate::search::MODES.iter().map(|(name, _)| *name).collect();
+        unprocessable("validation", &format!("{place}/mode"), "There is no such mode.").with("allowed", modes)
     })
 }
 
@@ -280,7 +295,7 @@ fn passage(index: &Index, hit: &Hit<'_>) -> Passage {
     let parts: Vec<&Shown> = hit.chunks.iter().filter_map(|part| index.chunks.get(&part.id)).collect();
     let best = index.chunks.get(&hit.best.id);
     let known = index.documents.get(hit.document);
-    let place = |at: Option<i64>| at.and_then(|at| usize::try_from(at).ok()).unwrap_or(0);
+    let place = |at: Option<i64>| at.and_then(|at| usize::try_from(at).ok());
     let places = || parts.iter().filter_map(|part| part.place);
     let gap = |chunk: &Chunk| index.chunks.get(&chunk.id)?.gap.as_deref();
     let mut tags: Vec<String> = Vec::new();

@@ -21,7 +21,8 @@ use crate::bodies;
 use crate::egress::{Address, Guard, NoTarget};
 use crate::events::{self, Event, KINDS};
 use crate::keys::{self, ApiKey};
-use crate::pipelines::{known_members, merge};
+use crate::patches::{self, unless_changed};
+use crate::pipelines::known_members;
 use crate::platform::{LONGEST_PAGE, PAGE, Platform};
 use crate::problems::{stored, validation};
 use crate::seal::Place;
@@ -310,15 +311,24 @@ pub(crate) async fn fetch(platform: &Arc<Platform>, request: Request) -> Result<
 
 /// `PATCH /api/webhooks/{webhook_id}`: a merge patch (RFC 7396).
 pub(crate) async fn change(platform: &Arc<Platform>, mut request: Request) -> Result<Response, Problem> {
-    let webhook = of(platform, &request).await?;
     let patch: Map<String, Value> = request.object().await?;
     known_members(&patch, CHANGEABLE)?;
+    patches::put(|| try_change(platform, &request, &patch)).await
+}
+
+/// Patches a webhook; nothing, if somebody else changed it since it was read.
+async fn try_change(
+    platform: &Arc<Platform>,
+    request: &Request,
+    patch: &Map<String, Value>,
+) -> Result<Option<Response>, Problem> {
+    let webhook = of(platform, request).await?;
     let mut members = json!({
         "url": webhook.url, "types": webhook.kinds, "pipelines": webhook.pipelines, "status": webhook.state.word(),
     });
-    audit::changed(&patch);
-    merge(&mut members, &Value::Object(patch));
-    let wanted = checked(platform, &keys::of(&request)?, members).await?;
+    audit::changed(patch);
+    patches::merge(&mut members, &Value::Object(patch.clone()));
+    let wanted = checked(platform, &keys::of(request)?, members).await?;
     let state = wanted.status.as_deref().map_or(Some(webhook.state), State::of_word);
     let state = state.ok_or_else(|| {
         validation("/status", "This is no status.").with("allowed", State::ALL.map(State::word).to_vec())
@@ -330,8 +340,8 @@ pub(crate) async fn change(platform: &Arc<Platform>, mut request: Request) -> Re
         changed.url = wanted.url;
         changed.seal(platform, &secrets)?;
     }
-    let changed = platform.store.update_webhook(&changed).await.map_err(stored)?;
-    Response::json(&changed.show())
+    let changed = unless_changed(platform.store.update_webhook(&changed).await)?;
+    changed.map(|changed| Response::json(&changed.show())).transpose()
 }
 
 /// `DELETE /api/webhooks/{webhook_id}`: it is told nothing more, nor what it was to be told.

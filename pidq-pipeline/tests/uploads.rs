@@ -243,6 +243,27 @@ async fn an_upload_that_breaks_off_or_stalls_leaves_nothing() {
     assert_eq!(server.documents(&id).await, json!([]));
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_label_that_goes_while_a_document_comes_gets_no_document() {
+    let _turn = TURN.lock().await;
+    let server = Server::start(&[]).await;
+    let id = server.pipeline().await;
+    let mut slow = server.upload(&id, 16).await;
+    for _ in 0..8 {
+        slow.write_all(&block("slow ")).await.unwrap();
+    }
+    until("it is on its way", || open_below(&server.uploads()) == 1).await;
+    let patch = format!("PATCH /api/pipelines/{id} HTTP/1.1\r\nContent-Type: application/json");
+    assert_eq!(server.ask(&patch, r#"{"classifications": ["b"]}"#).await.0, 200);
+    for _ in 0..8 {
+        slow.write_all(&block("slow ")).await.unwrap();
+    }
+    slow.write_all(END.as_bytes()).await.unwrap();
+    let (status, problem) = answer(slow).await;
+    assert_eq!((status, &problem["code"], &problem["allowed"]), (422, &json!("unknown-classification"), &json!(["b"])));
+    assert_eq!(server.documents(&id).await, json!([]));
+}
+
 async fn until(what: &str, is: impl Fn() -> bool) {
     for _ in 0..600 {
         if is() {

@@ -3,6 +3,7 @@
 use std::env::VarError;
 use std::io::{self, Write};
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use pidq_http::auth::Moment;
@@ -48,6 +49,9 @@ pub struct Issue {
     /// For how many days it holds
     #[arg(long, value_name = "DAYS", default_value_t = 365)]
     days: u32,
+    /// Until when it holds, in place of that: 2027-12-31, to the end of that day in UTC, or a moment as RFC 3339 has it
+    #[arg(long, value_name = "DATE", conflicts_with = "days", value_parser = end_of)]
+    expires: Option<Moment>,
     /// How many days after its end everything still works
     #[arg(long, value_name = "DAYS", default_value_t = 14)]
     grace: u32,
@@ -60,6 +64,9 @@ pub struct Issue {
     /// How many questions a day it allows
     #[arg(long)]
     queries_per_day: Option<u64>,
+    /// What else it allows; may be given again
+    #[arg(long = "feature", value_name = "NAME")]
+    features: Vec<String>,
 }
 
 #[derive(Args)]
@@ -119,17 +126,24 @@ fn issue(issue: &Issue) -> Result {
         plan: issue.plan.clone(),
         iat: now,
         nbf: now,
-        exp: now + i64::from(issue.days) * DAY,
+        exp: issue.expires.map_or(now + i64::from(issue.days) * DAY, Moment::seconds),
         grace_days: issue.grace,
         limits: Allowance {
             pipelines: issue.pipelines,
             documents: issue.documents,
             queries_per_day: issue.queries_per_day,
         },
-        features: Vec::new(),
+        features: issue.features.clone(),
     };
     writeln!(io::stdout(), "{}", issuer.issue(&licence))?;
     Ok(Status::Done)
+}
+
+/// The moment of a text, or the end of its day.
+fn end_of(text: &str) -> std::result::Result<Moment, String> {
+    let day = || Some(Moment::from_rfc3339(&format!("{text}T00:00:00Z"))? + Duration::from_secs(DAY.unsigned_abs()));
+    let moment = Moment::from_rfc3339(text).or_else(day);
+    moment.ok_or_else(|| "write a date as 2027-12-31, or a moment as 2027-12-31T12:00:00Z".to_owned())
 }
 
 fn verify(verify: &Verify) -> Result {
@@ -144,4 +158,22 @@ fn verify(verify: &Verify) -> Result {
         writeln!(io::stdout(), "plan    {}\nends    {ends}", licence.plan)?;
     }
     Ok(if state.is_good() { Status::Done } else { Status::Falsy })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_licence_holds_to_the_end_of_its_last_day() {
+        for (text, expected) in [
+            ("2027-12-31", Some("2028-01-01T00:00:00.000Z")),
+            ("2027-12-31T12:30:00+01:00", Some("2027-12-31T11:30:00.000Z")),
+            ("2027-02-30", None),
+            ("tomorrow", None),
+            ("", None),
+        ] {
+            assert_eq!(end_of(text).ok().map(Moment::to_rfc3339).as_deref(), expected, "{text:?}");
+        }
+    }
 }

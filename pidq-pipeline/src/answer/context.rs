@@ -18,10 +18,10 @@ pub struct Context {
     pub chunk_id: String,
     /// The page, in documents that have pages.
     pub page: Option<u32>,
-    /// Where the chunk begins in the text of the document, in code points.
-    pub start: usize,
+    /// Where the chunk begins in the text of the document, in code points; none if it is made of parts from all over it.
+    pub start: Option<usize>,
     /// Where it ends.
-    pub end: usize,
+    pub end: Option<usize>,
     /// The text as the document has it.
     pub text: String,
     /// How well it fits.

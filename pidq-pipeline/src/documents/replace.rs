@@ -8,6 +8,7 @@ use pidq_http::{Problem, Request, Response, StatusCode, header};
 use super::upload::{answer, filename, readable, wait_for, wait_of};
 use super::{again, busy, not_found, of};
 use crate::keys::Verb;
+use crate::pipelines::must_stay;
 use crate::platform::Platform;
 use crate::problems::{stored, validation};
 use crate::records::{Document, Status};
@@ -15,7 +16,8 @@ use crate::store::{NewContent, StoreError};
 
 /// `PUT /api/pipelines/{pipeline_id}/documents/{document_id}/content`.
 pub(crate) async fn replace(platform: &Arc<Platform>, mut request: Request) -> Result<Response, Problem> {
-    let (_, _, document) = of(platform, &request, Verb::Write).await?;
+    let (pipeline, _, document) = of(platform, &request, Verb::Write).await?;
+    must_stay(&pipeline)?;
     let wait = wait_of(&request)?;
     // What would be refused anyway is refused for that, and not for the condition.
     if request.announced() == Some(0) {

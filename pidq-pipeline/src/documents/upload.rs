@@ -43,7 +43,7 @@ pub(super) struct Sent {
 
 /// `POST /api/pipelines/{pipeline_id}/documents`.
 pub(crate) async fn create(platform: &Arc<Platform>, mut request: Request) -> Result<Response, Problem> {
-    let (pipeline, key) = pipelines::of(platform, &request).await?;
+    pipelines::staying(platform, &request).await?;
     // Counting them all takes a while: only where it matters. Whether there are as many is looked at again when this one is
     // stored, since others may have come meanwhile.
     let most = platform.licensing.admit()?.documents;
@@ -54,6 +54,8 @@ pub(crate) async fn create(platform: &Arc<Platform>, mut request: Request) -> Re
     let wait = wait_of(&request)?;
     let (room, incoming) = platform.uploads.take(&request)?;
     let form = read(&mut request, incoming, platform.limits.metadata).await?;
+    // What was refused at once is looked at again: a label may have gone while the form came, which can take long.
+    let (pipeline, key) = pipelines::staying(platform, &request).await?;
     let label = form.classification.as_deref().ok_or_else(|| missing("classification"))?;
     let label = labels::normal(label);
     must(&key, &pipeline, &label, Verb::Write)?;

@@ -1,6 +1,7 @@
 //! Bytes → text → pieces: what reading a document has in common with looking at one beforehand.
 
 use std::cell::RefCell;
+use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 use std::{io, iter};
@@ -204,10 +205,16 @@ impl Piece {
             page: self.span.as_ref().map(|span| extracted.page_at(span.start) as i64 + 1),
             headings: self.headings.clone(),
             content: self.text.clone(),
-            tags: tags(&self.text).into_iter().map(|tag| tag.name).collect(),
+            tags: tags_in(&self.text),
             vector: to_blob(vector),
         }
     }
+}
+
+/// The tags in a text, each once, in reading order.
+fn tags_in(text: &str) -> Vec<String> {
+    let mut seen = HashSet::new();
+    tags(text).into_iter().map(|tag| tag.name).filter(|name| seen.insert(name.clone())).collect()
 }
 
 /// The pieces with what stands between them. Both ends are ends of pieces, and so of characters.

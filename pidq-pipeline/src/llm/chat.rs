@@ -19,18 +19,25 @@ pub struct Chat {
     pub system: String,
     /// The question with its contexts.
     pub user: String,
-    /// How much chance there is, if the caller says so.
+    /// How the answer is written.
+    pub sampling: Sampling,
+    /// How long all may take; ten minutes at most.
+    pub total: Option<Duration>,
+}
+
+/// How a model writes an answer: what the caller says of it, and nothing where the caller says nothing.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Sampling {
+    /// How much chance there is.
     pub temperature: Option<f64>,
-    /// The longest answer, if the caller says so.
+    /// The longest answer, in tokens.
     pub max_tokens: Option<u32>,
     /// The other way to say how much chance there is.
     pub top_p: Option<f64>,
     /// Where chance begins.
     pub seed: Option<i64>,
-    /// Words that end an answer.
+    /// Texts that end an answer.
     pub stop: Vec<String>,
-    /// How long all may take; ten minutes at most.
-    pub total: Option<Duration>,
 }
 
 /// An answer in one piece.
@@ -121,11 +128,12 @@ fn body(chat: &Chat, model: &str, delivery: Delivery, dialect: Dialect) -> Bytes
     body.insert("messages".into(), json!([message("system", &chat.system), message("user", &chat.user)]));
     body.insert("stream".into(), (delivery == Delivery::Streamed).into());
     let mut given = |name: &str, value: Option<Value>| value.and_then(|value| body.insert(name.into(), value));
-    given("temperature", chat.temperature.map(Value::from));
-    given(dialect.max_tokens, chat.max_tokens.map(Value::from));
-    given("top_p", chat.top_p.map(Value::from));
-    given("seed", chat.seed.map(Value::from));
-    given("stop", (!chat.stop.is_empty()).then(|| json!(chat.stop)));
+    let Sampling { temperature, max_tokens, top_p, seed, stop } = &chat.sampling;
+    given("temperature", temperature.map(Value::from));
+    given(dialect.max_tokens, max_tokens.map(Value::from));
+    given("top_p", top_p.map(Value::from));
+    given("seed", seed.map(Value::from));
+    given("stop", (!stop.is_empty()).then(|| json!(stop)));
     given("stream_options", dialect.asks_for_usage.then(|| json!({"include_usage": true})));
     Bytes::from(Value::Object(body).to_string())
 }
@@ -145,16 +153,20 @@ mod tests {
         let mut chat = Chat { system: "s".into(), user: "u".into(), ..Chat::default() };
         let plain = Dialect { max_tokens: "max_tokens", asks_for_usage: false };
         check(&chat, Delivery::Whole, plain, json!({"model": "m", "messages": messages, "stream": false}));
-        chat.temperature = Some(0.0);
-        chat.max_tokens = Some(7);
-        chat.stop = vec!["END".into()];
+        chat.sampling = Sampling {
+            temperature: Some(0.0),
+            max_tokens: Some(7),
+            top_p: Some(0.5),
+            seed: Some(-3),
+            stop: vec!["END".into()],
+        };
         check(
             &chat,
             Delivery::Streamed,
             Dialect { max_tokens: "max_completion_tokens", asks_for_usage: true },
             json!({
                 "model": "m", "messages": messages, "stream": true, "temperature": 0.0, "max_completion_tokens": 7,
-                "stop": ["END"], "stream_options": {"include_usage": true},
+                "top_p": 0.5, "seed": -3, "stop": ["END"], "stream_options": {"include_usage": true},
             }),
         );
     }

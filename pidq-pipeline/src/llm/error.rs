@@ -50,7 +50,12 @@ const KINDS: &[(Kind, u16, &str, &str)] = &[
     (Kind::AuthFailed, 502, "llm-auth-failed", "check `api_key`, and that it may use this model"),
     (Kind::ModelNotFound, 422, "llm-model-not-found", "check `model`: the server lists its models under `/models`"),
     (Kind::ContextExceeded, 422, "llm-context-exceeded", "ask with a smaller `top_k`, or take a model that reads more"),
-    (Kind::RejectedRequest, 502, "llm-rejected-request", "check what this model takes: `temperature`, `max_tokens`"),
+    (
+        Kind::RejectedRequest,
+        502,
+        "llm-rejected-request",
+        "check what this model takes: `temperature`, `max_tokens`, `top_p`, `seed`, `stop`",
+    ),
     (Kind::RateLimited, 503, "llm-rate-limited", "wait and ask again"),
     (
         Kind::BadResponse,

@@ -3,14 +3,15 @@
 use std::collections::BTreeSet;
 
 use pidq_http::auth::Moment;
+use pidq_http::database::Transaction;
 use pidq_http::uuid_v7;
 use serde_json::{Map, Value};
 
 use super::jobs::{self, JobKind};
 use super::pipelines::ALL_DOCUMENTS;
 use super::usage::{self, Amount};
-use super::{Content, Result, Store, StoreError, again, contents, partitions, queries, room, structure};
-use crate::records::{Document, Status};
+use super::{Content, Result, Store, StoreError, again, contents, partitions, queries, room, structure, text};
+use crate::records::{Document, Progress, Status};
 use crate::{audit, events};
 
 /// A document to be stored.
@@ -119,6 +120,11 @@ macro_rules! list {
     };
 }
 
+const COUNT: &str = "select classification, count(*) from documents where pipeline_id = $1 and status <> 'deleting'
+  and (cast($2 as text) is null or classification = $2) and (cast($3 as text) is null or status = $3)
+  and (cast($4 as text) is null or filename = $4) and (cast($5 as text) is null or external_id = $5)
+  group by classification";
+
 macro_rules! sorts {
     ($($name:literal, $behind:literal, $order:literal, $start:literal, $by:expr;)*) => {
         &[$(Sort { name: $name, statement: list!($behind, $order), by: $by, start: $start }),*]
@@ -168,6 +174,10 @@ const DELETE_PASSED: &str = "delete from contents where document_id = $1 and rev
 const CANCEL: &str = "update documents set
   status = case when searchable_revision = revision then 'ready' else 'cancelled' end,
   updated_at = $2 where id = $1 and status in ('queued', 'parsing', 'splitting', 'embedding', 'indexing')";
+const PAGES: &str = "select pages from contents where document_id = $1 and revision = $2";
+const CHUNKS: &str = "select count(*) from chunks where document_id = $1 and revision = $2
+  and generation = (select generation from pipelines where id = $3)";
+const PROGRESS: &str = "update documents set progress = $2 where id = $1";
 const OF_PIPELINE: &str = "select id from documents where pipeline_id = $1 limit $2";
 const MARK_DELETING: &str = "update documents set status = 'deleting', searchable_revision = null, updated_at = $3
   where id = $1 and pipeline_id = $2 and status <> 'deleting'";
@@ -305,6 +315,21 @@ impl Store {
         self.database.rows::<Row>(sort.statement, &arguments).await?.into_iter().map(document).collect()
     }
 
+    /// How many documents a list has on all its pages, by their labels.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn count_listed(&self, pipeline: &str, listed: Listed<'_>) -> Result<Vec<(String, i64)>> {
+        let arguments = [
+            pipeline.into(),
+            listed.classification.into(),
+            listed.status.map(Status::word).into(),
+            listed.filename.into(),
+            listed.external_id.into(),
+        ];
+        Ok(self.database.rows(COUNT, &arguments).await?)
+    }
+
     /// The text of a revision and its pages as they were stored; none before it was read.
     ///
     /// # Errors
@@ -434,6 +459,9 @@ impl Store {
         let mut tx = self.database.begin().await?;
         if tx.execute(CANCEL, &[(&document.id).into(), Moment::now().0.into()]).await? > 0 {
             tx.execute(DELETE_JOBS, &[(&document.id).into()]).await?;
+            if document.searchable_revision == Some(document.revision) {
+                recount(&mut tx, document).await?;
+            }
             self.outbox.tell_of(&mut tx, events::DOCUMENT_CANCELLED, &document.id, None).await?;
             self.outbox.commit(tx).await?;
         }
@@ -471,6 +499,19 @@ impl Store {
         self.outbox.commit(tx).await?;
         Ok(true)
     }
+}
+
+/// What there is of a document that is found as before: the count of it went when it was to be read again.
+async fn recount(tx: &mut Transaction, document: &Document) -> Result<()> {
+    let (id, revision) = (&document.id, document.revision);
+    let chunks = tx.row::<(i64,)>(CHUNKS, &[id.into(), revision.into(), (&document.pipeline_id).into()]).await?;
+    let chunks = chunks.map_or(0, |row| row.0);
+    let pages = tx.row::<(Option<String>,)>(PAGES, &[id.into(), revision.into()]).await?.and_then(|row| row.0);
+    let pages: Option<Vec<Value>> = pages.map(|pages| structure("pages", &pages)).transpose()?;
+    let (chunk_count, page_count) = (Some(chunks), pages.map(|pages| pages.len() as i64));
+    let progress = Progress { done: chunks, total: chunk_count, chunk_count, page_count, ..Progress::default() };
+    tx.execute(PROGRESS, &[id.into(), (&text(&progress)?).into()]).await?;
+    Ok(())
 }
 
 fn document(row: Row) -> Result<Document> {

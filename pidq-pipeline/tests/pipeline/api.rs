@@ -55,7 +55,7 @@ async fn a_pipeline_that_is_not_right_is_refused_with_what_is_wrong() {
         ("embedding_model", json!("gpt"), 422, "unknown-embedding-model"),
         ("text_splitter", json!("magic"), 422, "unknown-text-splitter"),
         ("text_splitter", json!({"name": "character", "chunk_size": 0}), 422, "validation"),
-        ("text_splitter", json!({"name": "character", "chunk_sise": 10}), 422, "validation"),
+        ("text_splitter", json!({"name": "character", "chunk_sise": 10}), 422, "unknown-field"),
         ("classifications", json!([]), 422, "validation"),
         ("classifications", json!(["a", " a "]), 422, "validation"),
         ("classifcations", json!(["a"]), 422, "unknown-field"),
@@ -110,6 +110,39 @@ async fn a_label_that_documents_have_stays() {
     assert_eq!((answer.status, answer.code().as_str()), (409, "classification-in-use"));
     assert_eq!(world.get(&path).await.json()["document_counts"]["processing"], 1);
     assert_eq!(world.send("DELETE", &path, &[], "").await.status, 202, "its documents go first");
+}
+
+#[tokio::test]
+async fn a_pipeline_that_goes_away_takes_and_answers_nothing_more() {
+    on_each(async |world| {
+        let id = world.pipeline().await;
+        let manual = [("classification", "manual")];
+        let sent = world.upload(&id, "a.txt", b"a", &manual).await.json();
+        let path = format!("/api/pipelines/{id}");
+        let document = format!("{path}/documents/{}", sent["id"].as_str().unwrap());
+        world.send("POST", &format!("{document}/cancel"), &[], "").await;
+        assert_eq!(world.send("DELETE", &path, &[], "").await.status, 202, "nobody works here");
+        let late = world.upload(&id, "b.txt", b"b", &manual).await;
+        assert_eq!((late.status, late.code().as_str()), (409, "pipeline-busy"), "it would be lost");
+        let question = r#"{"query": "a", "classification": "manual"}"#;
+        for (method, path, body) in [
+            ("PATCH", path.clone(), r#"{"description": "late"}"#),
+            ("PATCH", document.clone(), r#"{"filename": "late.txt"}"#),
+            ("PUT", format!("{document}/content"), "late"),
+            ("POST", format!("{document}/retry"), ""),
+            ("POST", format!("{path}/reindex"), "{}"),
+            ("POST", format!("{path}/search"), question),
+            ("POST", format!("{path}/query"), question),
+        ] {
+            let headers = [("content-type", "application/json"), ("if-match", "*")];
+            let answer = world.send(method, &path, &headers, body).await;
+            assert_eq!((answer.status, answer.code().as_str()), (409, "pipeline-busy"), "{method} {path}");
+        }
+        assert_eq!(world.get(&path).await.json()["status"], "deleting");
+        assert_eq!(world.get(&format!("{document}/content")).await.body, b"a");
+        assert_eq!(world.send("DELETE", &document, &[], "").await.status, 204);
+    })
+    .await;
 }
 
 #[tokio::test]

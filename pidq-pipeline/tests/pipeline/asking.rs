@@ -69,6 +69,32 @@ async fn the_trace_of_a_question_goes_on_to_its_model() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn how_an_answer_is_written_is_told_to_the_model_as_the_caller_says_it() {
+    let world = World::sqlite(&[]).await.working();
+    let double = honest().await;
+    let (id, _) = vessel(&world).await;
+    for (said, expected) in [
+        (json!({}), json!({})),
+        (json!({"temperature": null, "top_p": null, "seed": null, "stop": null, "max_tokens": null}), json!({})),
+        (json!({"history": null, "instructions": null, "stream": null, "include_contexts": null}), json!({})),
+        (json!({"stop": "END", "seed": -7}), json!({"stop": ["END"], "seed": -7})),
+        (
+            json!({"temperature": 0.5, "top_p": 0.25, "max_tokens": 50, "stop": ["a", "b"]}),
+            json!({"temperature": 0.5, "top_p": 0.25, "max_tokens": 50, "stop": ["a", "b"]}),
+        ),
+    ] {
+        let mut members = json!({"query": "What is PSV-2015A set at?"});
+        members.as_object_mut().unwrap().extend(said.as_object().unwrap().clone());
+        ask(&world, &id, &double, members).await;
+        let mut body = double.asked().pop().unwrap().body;
+        for ours in ["model", "messages", "stream"] {
+            assert!(body.as_object_mut().unwrap().remove(ours).is_some(), "{ours}");
+        }
+        assert_eq!(body, expected, "{said}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_model_is_called_only_where_it_may_be() {
     on_each(async |world| {
         let double = honest().await;

@@ -1,10 +1,16 @@
 //! The interface as its contract has it: keys, lists, downloads and the headers of all answers.
 
+use std::process::Command;
+
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use pidq_http::auth::Moment;
+use pidq_http::{Floor, Settings};
+use pidq_pipeline::{TABLES, open};
 use serde_json::{Value, json};
+use tempfile::TempDir;
 
+use crate::databases;
 use crate::doubles::{Double, Step, json_reply, reply};
 use crate::platform::{Answer, MASTER, SECRET, World, on_each, on_each_url};
 
@@ -195,6 +201,75 @@ async fn a_list_of_pipelines_says_how_many_there_are_and_what_each_has() {
 }
 
 #[tokio::test]
+async fn a_list_of_documents_says_once_how_many_it_has() {
+    on_each(async |world| {
+        let id = world.pipeline().await;
+        let path = format!("/api/pipelines/{id}/documents");
+        assert_eq!(world.get(&path).await.json(), json!({"data": [], "next_cursor": null, "total": 0}));
+        for (name, label) in [("a", "manual"), ("b", "manual"), ("c", "datasheet")] {
+            world.upload(&id, name, name.as_bytes(), &[("classification", label)]).await;
+        }
+        for (wanted, total) in
+            [("", 3), ("&classification=manual", 2), ("&filename=c", 1), ("&status=ready", 0), ("&external_id=x", 0)]
+        {
+            assert_eq!(world.get(&format!("{path}?limit=1{wanted}")).await.json()["total"], total, "{wanted}");
+        }
+        let first = world.get(&format!("{path}?limit=2")).await.json();
+        let rest = world.get(&format!("{path}?limit=2&cursor={}", first["next_cursor"].as_str().unwrap())).await.json();
+        assert_eq!((rest["data"].as_array().unwrap().len(), rest.get("total")), (1, None));
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn chunks_are_a_list_with_pages_like_others() {
+    let world = World::sqlite(&[]).await.working();
+    let id = world.pipeline().await;
+    let text = "V-201 is a vessel, and V-201 is a tag. ".repeat(100);
+    let sent = world.ready(&id, "a.txt", text.as_bytes(), &[("classification", "manual")]).await;
+    let mut path = format!("/api/pipelines/{id}/documents/{}/chunks?limit=1", sent["id"].as_str().unwrap());
+    let mut indexes = Vec::new();
+    loop {
+        let page = world.get(&path).await;
+        let chunk = page.json()["data"][0].clone();
+        indexes.push(chunk["index"].as_u64().unwrap());
+        assert_eq!(chunk["tags"], json!(["V-201"]), "each once");
+        let link = page.header("link").to_owned();
+        assert_eq!(link.is_empty(), page.json()["next_cursor"].is_null());
+        let Some((next, _)) = link.strip_prefix('<').and_then(|link| link.split_once(">; rel=\"next\"")) else { break };
+        path = next.to_owned();
+    }
+    assert_eq!(indexes, (0..sent["chunk_count"].as_u64().unwrap()).collect::<Vec<_>>());
+    assert!(indexes.len() > 1);
+}
+
+#[tokio::test]
+async fn models_and_splitters_say_what_can_be_chosen_and_set() {
+    let service = ("PIDQ_EMBEDDINGS_URL", "http://127.0.0.1:1/v1");
+    let settings: [(&[(&str, &str)], Value); 3] = [
+        (&[], json!({"hash-512": true, "static": false, "openai": false})),
+        (&[("PIDQ_MODELS", "models")], json!({"hash-512": true, "static": true, "openai": false})),
+        (&[service], json!({"hash-512": true, "static": false, "openai": true})),
+    ];
+    for (more, expected) in settings {
+        let world = World::sqlite(more).await;
+        let models = world.get("/api/embedding-models").await.json()["data"].clone();
+        let of = |name: &str| models.as_array().unwrap().iter().find(|model| model["name"] == name).unwrap().clone();
+        for (name, available) in expected.as_object().unwrap() {
+            assert_eq!(&of(name)["available"], available, "{name} with {more:?}");
+        }
+        assert_eq!(of("hash-512")["dimensions"], 512);
+    }
+    let world = World::sqlite(&[]).await;
+    let splitters = world.get("/api/text-splitters").await.json()["data"].clone();
+    let recursive = &splitters[0];
+    assert_eq!(
+        (&recursive["name"], &recursive["parameters"]["chunk_size"]["default"]),
+        (&json!("recursive_character"), &json!(1000))
+    );
+}
+
+#[tokio::test]
 async fn a_download_goes_on_where_it_broke_off() {
     let world = World::sqlite(&[]).await;
     let id = world.pipeline().await;
@@ -226,6 +301,58 @@ async fn every_answer_says_which_interface_it_is_of() {
     for path in ["/api/pipelines", "/nowhere", "/livez", "/openapi.json"] {
         assert_eq!(world.get(path).await.header("pidq-version"), "2026-11-01", "{path}");
     }
+}
+
+/// Set for the process whose log is read.
+const ALONE: &str = "PIDQ_TEST_PLATFORM_LOG";
+
+#[test]
+fn a_line_of_the_log_says_of_which_request_it_is() {
+    if std::env::var_os(ALONE).is_some() {
+        return refuse_and_log();
+    }
+    let own = std::env::current_exe().unwrap();
+    let name = "contract::a_line_of_the_log_says_of_which_request_it_is";
+    let output = Command::new(own).args(["--exact", name, "--nocapture"]).env(ALONE, "1").output().unwrap();
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{text}");
+    let lines: Vec<Value> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let refusals = lines.iter().filter(|line| line["message"] == "an address of a model was refused");
+    let refusals: Vec<&Value> =
+        refusals.inspect(|line| assert_eq!(line["refusal"], r#"Never("an address of the link")"#)).collect();
+    let requests: Vec<&Value> = refusals.iter().map(|line| &line["spans"][0]["request_id"]).collect();
+    assert_eq!(requests, ["r-once", "r-keyed", "r-streamed"], "{text}");
+}
+
+/// Three questions to a model that must not be asked: the log alone says why.
+#[tokio::main]
+async fn refuse_and_log() {
+    Floor(&Settings::read(TABLES, [], []).unwrap()).init_log().unwrap();
+    let world = World::sqlite(&[]).await.working();
+    let id = world.pipeline().await;
+    world.ready(&id, "V-201.txt", b"PSV-2015A protects the vessel V-201.", &[("classification", "manual")]).await;
+    let mut body = json!({
+        "query": "What protects the vessel V-201?", "classification": "manual",
+        "llm_endpoint": {"api_key": "k", "model": "m", "base_url": "http://169.254.169.254/v1"},
+    });
+    let path = format!("/api/pipelines/{id}/query");
+    let json_body = ("content-type", "application/json");
+    world.send("POST", &path, &[json_body, ("x-request-id", "r-once")], body.to_string()).await;
+    let keyed = [json_body, ("x-request-id", "r-keyed"), ("idempotency-key", "1")];
+    world.send("POST", &path, &keyed, body.to_string()).await;
+    body["stream"] = true.into();
+    world.send("POST", &path, &[json_body, ("x-request-id", "r-streamed")], body.to_string()).await;
+}
+
+#[tokio::test]
+async fn a_master_secret_without_its_key_is_no_open_platform() {
+    let folder = TempDir::new().unwrap();
+    let url = databases::sqlite_url(&folder);
+    let environment = [("PIDQ_APP_MASTER_SECRET", SECRET), ("PIDQ_DATABASE_URL", url.as_str())];
+    let environment = environment.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let settings = Settings::read(TABLES, [], environment).unwrap();
+    let refused = open(&settings).await.err().map(|error| error.to_string()).unwrap_or_default();
+    assert!(refused.contains("PIDQ_APP_MASTER_KEY"), "{refused}");
 }
 
 #[tokio::test]

@@ -125,6 +125,23 @@ async fn a_document_that_fails_for_a_while_is_tried_again_in_its_time() {
 }
 
 #[tokio::test]
+async fn a_document_that_is_not_read_again_after_all_is_what_it_was() {
+    on_each(async |store| {
+        let document = document(&store, "one\ntwo").await;
+        let job = taken(&store, "one", LONG).await;
+        let read = stored::read("one\ntwo");
+        assert_eq!(store.publish(&job, &read).await.unwrap(), Published::Done);
+        let ready = store.document(&document.pipeline_id, &document.id).await.unwrap().unwrap();
+        store.read_again(&ready).await.unwrap();
+        let queued = store.document(&document.pipeline_id, &document.id).await.unwrap().unwrap();
+        store.cancel_document(&queued).await.unwrap();
+        let now = store.document(&document.pipeline_id, &document.id).await.unwrap().unwrap();
+        assert_eq!((now.status, now.progress.chunk_count, now.progress.page_count), (Status::Ready, Some(2), Some(0)));
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn many_workers_share_many_jobs() {
     on_each(async |store| {
         for number in 0..40 {

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use pidq_http::{Problem, Secret};
 use pidq_pipeline::egress::Refusal;
-use pidq_pipeline::llm::{Batches, Chat, Endpoint, Kind, LlmError, Patience, Usage};
+use pidq_pipeline::llm::{Batches, Chat, Endpoint, Kind, LlmError, Patience, Sampling, Usage};
 use serde_json::{Value, json};
 
 use crate::doubles::{
@@ -350,7 +350,10 @@ async fn parameters_that_a_server_does_not_take_are_left_out() {
         }
     })
     .await;
-    let chat = Chat { max_tokens: Some(7), temperature: Some(0.5), ..question() };
+    let chat = Chat {
+        sampling: Sampling { max_tokens: Some(7), temperature: Some(0.5), ..Sampling::default() },
+        ..question()
+    };
     let mut deltas = client(hasty()).stream(&double.endpoint(), &chat).await.unwrap();
     assert_eq!(deltas.next().await.unwrap().unwrap(), "Hello");
     let asked = double.asked();

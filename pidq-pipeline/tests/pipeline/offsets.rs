@@ -105,7 +105,8 @@ impl Texts {
     }
 
     fn stands(&self, id: &str, cited: &Value, what: &str) {
-        if MADE.contains(&self.splitter) && (cited["start"].is_null() || cited["start"] == cited["end"]) {
+        if MADE.contains(&self.splitter) && cited["start"].is_null() {
+            assert!(cited["end"].is_null(), "{cited}");
             return;
         }
         let place = |member: &str| cited[member].as_u64().unwrap_or_else(|| panic!("{what}: {cited}")) as usize;
