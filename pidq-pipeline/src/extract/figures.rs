@@ -1,9 +1,9 @@
 //! What Office puts beside a text: charts, diagrams, drawings and comments, each in a part of its own.
 
-use super::Failure;
 use super::archive::Archive;
 use super::gather::Gather;
 use super::xml::{self, Node};
+use super::{Code, Failure};
 
 /// Parts of one page or sheet.
 const MAX_PARTS: usize = 1000;
@@ -11,12 +11,23 @@ const MAX_PARTS: usize = 1000;
 /// Adds the text of the parts of some kinds that stand beside a part, and of those beside them.
 pub fn beside(archive: &mut Archive<'_>, part: &str, kinds: &[&str], gather: &mut Gather) -> Result<(), Failure> {
     for path in parts(archive, part, kinds) {
-        figure(archive, &path, gather)?;
+        readable(archive, &path, gather)?;
         for path in parts(archive, &path, kinds) {
-            figure(archive, &path, gather)?;
+            readable(archive, &path, gather)?;
         }
     }
     Ok(())
+}
+
+/// Adds what can be read of a part: one that is broken takes no other with it.
+fn readable(archive: &mut Archive<'_>, path: &str, gather: &mut Gather) -> Result<(), Failure> {
+    match figure(archive, path, gather) {
+        Err(failure) if failure.code == Code::CorruptDocument => {
+            gather.warn(format!("{path} is broken and was not read to its end"));
+            gather.line()
+        }
+        done => done,
+    }
 }
 
 /// The parts that a part points to and that show text.

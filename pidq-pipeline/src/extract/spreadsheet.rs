@@ -41,7 +41,7 @@ fn read(source: &Source<'_>, gather: &mut Gather) -> Result<(), Failure> {
     }
     let sheets = book.sheets_metadata().iter().filter(|sheet| sheet.typ == SheetType::WorkSheet);
     let mut archive = Archive::open(source.look.bytes, source.options)?;
-    let paths = paths(&mut archive)?;
+    let paths = paths(&mut archive).unwrap_or_default();
     let mut without_value = 0;
     for name in sheets.map(|sheet| sheet.name.clone()).collect::<Vec<_>>() {
         gather.page(&name)?;

@@ -6,7 +6,7 @@ use super::gather::Gather;
 use super::numbering::{Numbering, Paragraph};
 use super::symbols;
 use super::xml::{self, Attributes, Node};
-use super::{Failure, Format, Source};
+use super::{Code, Failure, Format, Source};
 
 /// The row.
 pub const DOCX: Format = Format {
@@ -33,7 +33,13 @@ const HIDDEN: &[&str] = &["del", "moveFrom", "Fallback", "instrText", "delText",
 
 fn read(source: &Source<'_>, gather: &mut Gather) -> Result<(), Failure> {
     let mut archive = Archive::open(source.look.bytes, source.options)?;
-    let mut numbering = Numbering::of(&mut archive)?;
+    let mut numbering = match Numbering::of(&mut archive) {
+        Err(failure) if failure.code == Code::CorruptDocument => {
+            gather.warn("the rules of lists are broken: numbers of paragraphs are missing");
+            Numbering::default()
+        }
+        read => read?,
+    };
     part(&mut archive, MAIN, &mut numbering, gather)?;
     let mut names = archive.names();
     names.sort();

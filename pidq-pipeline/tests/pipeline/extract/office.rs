@@ -118,6 +118,21 @@ fn comments_and_charts_of_word_are_read_behind_the_text() {
     says("a.docx", &bytes, "text\n\nis this right?\n\nSet pressures\nPSV\t\nUnit 1\tUnit 2\t\n38.5\t40");
 }
 
+#[test]
+fn a_broken_part_beside_the_text_takes_nothing_with_it() {
+    let document = "<w:document xmlns:w='w'><w:body><w:p><w:r><w:t>text</w:t></w:r></w:p></w:body></w:document>";
+    let files = [
+        ("word/document.xml", document),
+        ("word/numbering.xml", "<w:numbering><w:num"),
+        ("word/_rels/document.xml.rels", &relationships(&[("r1", "chart", "charts/chart1.xml")])),
+        ("word/charts/chart1.xml", "<c:chart><a:p><a:t>Set</a:t></a:p><c:v>"),
+    ];
+    let bytes = archive(&files.map(|(name, text)| (name, text.as_bytes())));
+    let found = says("a.docx", &bytes, "text\n\nSet");
+    let broken = "the rules of lists are broken: numbers of paragraphs are missing";
+    assert_eq!(found.warnings, [broken, "word/charts/chart1.xml is broken and was not read to its end"]);
+}
+
 const CHART: &str = "<c:chart><c:title><a:p><a:r><a:t>Set pressures</a:t></a:r></a:p></c:title><c:ser>\
     <c:tx><c:strCache><c:pt><c:v>PSV</c:v></c:pt></c:strCache></c:tx>\
     <c:cat><c:strCache><c:pt><c:v>Unit 1</c:v></c:pt><c:pt><c:v>Unit 2</c:v></c:pt></c:strCache></c:cat>\
