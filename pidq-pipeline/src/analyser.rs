@@ -13,7 +13,7 @@ use identifiers::Piece;
 pub use tags::{Tag, tags};
 
 /// Grows when the terms of some text change: indexes that were written before are then built anew.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 /// The terms of a text, each as often as it stands there.
 ///

@@ -1,4 +1,4 @@
-//! Which passages an answer names, and where: `[1]`, `[1][2]`, `[1, 2]`, `[1-3]`.
+//! Which passages an answer names, and where: `[1]`, `[1][2]`, `[1, 2]`, `[1-3]`, `【1】`.
 //!
 //! An answer is read as it comes, in any pieces. Places are code points from 0, the end not included, as everywhere.
 
@@ -116,6 +116,26 @@ mod tests {
     }
 
     #[test]
+    fn markers_are_read_in_any_width() {
+        check("压力【1】。", &[(1, &[[2, 5]])], &[]);
+        check("［１，２］", &[(1, &[[0, 5]]), (2, &[[0, 5]])], &[]);
+        check("〔1、3〕[2】", &[(1, &[[0, 5]]), (3, &[[0, 5]]), (2, &[[5, 8]])], &[]);
+        check("【1－3】", &[(1, &[[0, 5]]), (2, &[[0, 5]]), (3, &[[0, 5]])], &[]);
+    }
+
+    #[test]
+    fn an_index_in_code_is_no_marker() {
+        check("`a[1]` is set [2]", &[(2, &[[14, 17]])], &[]);
+        check("```\nx[1] = y(2)[3]\n```\n[2]", &[(2, &[[23, 26]])], &[]);
+        check("``a`b[1]`` [1]", &[(1, &[[11, 14]])], &[]);
+        check("set to `38.5` barg[1]", &[(1, &[[18, 21]])], &[]);
+        check("```\nThe valve is open [1].\n```", &[(1, &[[22, 25]])], &[]);
+        check("a ` alone, barg[1]\nbarg[2]", &[(2, &[[23, 26]])], &[]);
+        check("a[1]", &[(1, &[[1, 4]])], &[]);
+        check("`x`[1]", &[(1, &[[3, 6]])], &[]);
+    }
+
+    #[test]
     fn places_are_code_points() {
         check("Überdruck 38,5 € 👩‍🔧 [1].", &[(1, &[[21, 24]])], &[]);
         check("压力 [1]", &[(1, &[[3, 6]])], &[]);
@@ -158,7 +178,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn pieces_make_no_difference(answer in "[\\[\\]0-9,; a€–-]{0,60}", at in 0usize..60) {
+        fn pieces_make_no_difference(answer in "[\\[\\]0-9,; a€–`\n】-]{0,60}", at in 0usize..60) {
             let at = answer.floor_char_boundary(at.min(answer.len()));
             let (mut whole, mut pieces) = (Reading::new(3), Reading::new(3));
             whole.push(&answer);

@@ -24,6 +24,7 @@ mod child;
 mod delimited;
 mod drawing;
 mod failure;
+mod figures;
 mod frame;
 mod gather;
 mod hypertext;
@@ -31,13 +32,17 @@ mod json;
 mod look;
 mod mail;
 mod markdown;
+mod numbering;
+mod numbers;
 mod opendocument;
+mod ordinals;
 mod pdf;
 mod plain;
 mod positions;
 mod presentation;
 mod rich;
 mod spreadsheet;
+mod symbols;
 mod word;
 mod xml;
 
@@ -109,7 +114,7 @@ pub struct Options {
     pub ratio: u64,
     /// Files in an archive.
     pub entries: usize,
-    /// What becomes of HTML.
+    /// What becomes of HTML, and of escapes in JSON.
     pub markup: Markup,
     /// Poppler's `pdftotext`; without it PDF is read by a reader of our own.
     pub pdftotext: Option<PathBuf>,
@@ -135,12 +140,12 @@ impl Options {
     }
 }
 
-/// What becomes of HTML.
+/// What becomes of HTML, and of escapes in JSON.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub enum Markup {
-    /// Its text alone.
+    /// The text alone.
     Read,
-    /// The document as it stands, for splitters that cut at its tags.
+    /// The document as it stands, for splitters that cut at its marks.
     Keep,
 }
 

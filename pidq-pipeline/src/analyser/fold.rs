@@ -1,4 +1,4 @@
-//! One spelling of many: compatibility forms, upper and lower case, the kinds of hyphens.
+//! One spelling of many: compatibility forms, upper and lower case, the kinds of hyphens, nothing that is not seen.
 
 use unicode_normalization::UnicodeNormalization;
 
@@ -27,7 +27,7 @@ fn copy(ascii: &str, folded: &mut String) {
 }
 
 fn whole(text: &str) -> impl Iterator<Item = char> {
-    text.nfkc().flat_map(fold_case).nfkc().map(hyphen)
+    text.chars().filter(|c| !is_unseen(*c)).nfkc().flat_map(fold_case).nfkc().map(hyphen)
 }
 
 /// Up and down again: ß and SS, final and inner sigma, the long s are each one letter.
@@ -35,7 +35,15 @@ fn fold_case(c: char) -> impl Iterator<Item = char> {
     c.to_uppercase().flat_map(char::to_lowercase)
 }
 
-/// The hyphens and dashes that people and word processors put into tags, as one; soft hyphens stay.
+/// What stands in a word and is not seen, as Unicode's folding leaves it out: soft hyphens, places where a line may break,
+/// directions of writing, marks of variants.
+pub fn is_unseen(c: char) -> bool {
+    matches!(c,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// The hyphens and dashes that people and word processors put into tags, as one.
 pub fn hyphen(c: char) -> char {
     match c {
         '\u{2010}'..='\u{2015}' | '\u{2212}' | '\u{fe58}' | '\u{fe63}' | '\u{ff0d}' => '-',

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use unicode_normalization::char::decompose_compatible;
 
-use super::fold::hyphen;
+use super::fold::{hyphen, is_unseen};
 use super::identifiers;
 
 /// A tag in a text.
@@ -50,7 +50,7 @@ pub fn tags(text: &str) -> Vec<Tag> {
     tags
 }
 
-/// A text by its characters in plain spelling, each with the byte it begins at.
+/// A text by the characters of it that are seen, in plain spelling, each with the byte it begins at.
 struct Letters {
     plain: Vec<char>,
     /// One more than the characters: the last is where the text ends.
@@ -59,8 +59,9 @@ struct Letters {
 
 impl Letters {
     fn of(text: &str) -> Self {
-        let starts = text.char_indices().map(|(start, _)| start).chain([text.len()]);
-        Letters { plain: text.chars().map(plain).collect(), starts: starts.collect() }
+        let seen = || text.char_indices().filter(|(_, c)| !is_unseen(*c));
+        let starts = seen().map(|(start, _)| start).chain([text.len()]);
+        Letters { plain: seen().map(|(_, c)| plain(c)).collect(), starts: starts.collect() }
     }
 
     fn len(&self) -> usize {

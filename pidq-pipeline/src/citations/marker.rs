@@ -1,4 +1,4 @@
-//! Numbers in square brackets, one letter after the other.
+//! Numbers in square brackets, one letter after the other, in any width. In code a bracket behind a word is an index.
 
 /// Longer brackets hold no numbers of passages.
 const LONGEST: usize = 64;
@@ -20,6 +20,43 @@ pub struct Marker {
 pub struct Markers {
     at: usize,
     open: Option<(usize, String)>,
+    code: Code,
+}
+
+/// Whether an answer is in code, between backticks.
+#[derive(Debug, Default)]
+struct Code {
+    /// Backticks in a row just now, and how many began the code.
+    row: usize,
+    began: usize,
+    /// Whether the letter before is of a word, or closes what may have an index.
+    after_word: bool,
+}
+
+/// Backticks that begin code over several lines; fewer end with their line.
+const FENCE: usize = 3;
+
+impl Code {
+    /// Goes past a letter. Says whether a bracket here would be an index.
+    fn pass(&mut self, c: char) -> bool {
+        if c == '`' {
+            self.row += 1;
+            self.after_word = false;
+            return false;
+        }
+        match std::mem::take(&mut self.row) {
+            0 => {}
+            row if self.began == 0 => self.began = row,
+            row if self.began == row => self.began = 0,
+            _ => {}
+        }
+        if c == '\n' && self.began < FENCE {
+            self.began = 0;
+        }
+        let is_index = self.began > 0 && self.after_word;
+        self.after_word = c.is_alphanumeric() || matches!(c, '_' | ')' | ']');
+        is_index
+    }
 }
 
 impl Markers {
@@ -34,8 +71,10 @@ impl Markers {
     }
 
     fn letter(&mut self, c: char) -> Option<Marker> {
+        let is_index = self.code.pass(c);
+        let c = narrow(c);
         if c == '[' {
-            self.open = Some((self.at - 1, String::new()));
+            self.open = (!is_index).then(|| (self.at - 1, String::new()));
             return None;
         }
         let (start, mut text) = self.open.take()?;
@@ -47,6 +86,18 @@ impl Markers {
             self.open = Some((start, text));
         }
         None
+    }
+}
+
+/// Brackets, digits and commas as East Asian text has them are those of ASCII.
+fn narrow(c: char) -> char {
+    match c {
+        '【' | '〔' => '[',
+        '】' | '〕' => ']',
+        '、' => ',',
+        '\u{3000}' => ' ',
+        '\u{FF01}'..='\u{FF5E}' => char::from_u32(u32::from(c) - 0xFEE0).unwrap_or(c),
+        c => c,
     }
 }
 

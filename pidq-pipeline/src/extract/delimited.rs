@@ -13,8 +13,8 @@ pub const CSV: Format = Format {
     summary: "CSV, separated by comma, semicolon, tab or bar",
     sniff: is_text,
     read: |source, gather| {
-        let text = plain::text(source, gather)?;
-        read(text, separator(text), gather)
+        let (separator, table) = separated(plain::text(source, gather)?);
+        read(table, separator, gather)
     },
 };
 
@@ -31,32 +31,58 @@ pub const TSV: Format = Format {
     },
 };
 
-/// Separators, the likeliest first.
-const SEPARATORS: [u8; 4] = *b",;\t|";
+/// Separators. Of two that could be, a later one is not taken for an earlier one, but for the comma.
+const SEPARATORS: [u8; 4] = *b",|\t;";
+
+/// Records, and bytes, that are looked at to find out what separates.
+const MOST_RECORDS: usize = 50;
+const MOST_BYTES: usize = 1 << 16;
 
 /// Any text can be a table with one column: the name decides.
 fn is_text(look: &Look<'_>) -> Fit {
     if look.text().is_some() { Fit::Possible } else { Fit::No }
 }
 
-/// The separator by which the first lines have the same number of fields, more than one; else the first one.
-fn separator(text: &str) -> u8 {
-    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).take(10).collect();
-    let count = |line: &str, separator: u8| outside_quotes(line).filter(|byte| *byte == separator).count();
-    let even = |separator: &u8| {
-        let first = lines.first().map_or(0, |line| count(line, *separator));
-        let is_even = lines.iter().all(|line| count(line, *separator) == first);
-        (is_even && first > 0, first)
-    };
-    SEPARATORS.into_iter().rev().max_by_key(even).unwrap_or(b',')
+/// What a table may say of itself in its first line, as Excel understands it.
+const SAID: &str = "sep=";
+
+/// The separator that a table names, and the table behind that line; else the one that is found out.
+fn separated(text: &str) -> (u8, &str) {
+    let named = text.strip_prefix(SAID).and_then(|rest| {
+        let (name, table) = rest.split_once('\n')?;
+        let [separator] = name.trim_end_matches('\r').as_bytes() else { return None };
+        separator.is_ascii().then_some((*separator, table))
+    });
+    named.unwrap_or_else(|| (separator(text), text))
 }
 
-fn outside_quotes(line: &str) -> impl Iterator<Item = u8> {
-    let mut quoted = false;
-    line.bytes().filter(move |byte| {
-        quoted ^= *byte == b'"';
-        !quoted
-    })
+/// The separator by which most of the first records have the same number of fields, more than one. Of two that are as
+/// good the comma is not it: where something else separates, commas are those of numbers.
+fn separator(text: &str) -> u8 {
+    let records = records(text);
+    let score = |separator: &usize| {
+        let counts: Vec<usize> = records.iter().map(|record| record[*separator]).filter(|count| *count > 0).collect();
+        let alike = |count: &usize| counts.iter().filter(|other| *other == count).count();
+        counts.iter().map(|count| (alike(count), *count)).max().unwrap_or_default()
+    };
+    let best = (0..SEPARATORS.len()).max_by_key(score).filter(|best| score(best).0 > 0);
+    SEPARATORS[best.unwrap_or(0)]
+}
+
+/// How often each separator stands outside of quotes in the first records.
+fn records(text: &str) -> Vec<[usize; SEPARATORS.len()]> {
+    let (mut records, mut quoted) = (vec![[0; SEPARATORS.len()]], false);
+    for byte in text.bytes().take(MOST_BYTES) {
+        quoted ^= byte == b'"';
+        match SEPARATORS.iter().position(|separator| *separator == byte) {
+            _ if quoted => {}
+            Some(found) => records.last_mut().map_or((), |record| record[found] += 1),
+            None if byte != b'\n' => {}
+            None if records.len() == MOST_RECORDS => break,
+            None => records.push([0; SEPARATORS.len()]),
+        }
+    }
+    records
 }
 
 fn read(text: &str, separator: u8, gather: &mut Gather) -> Result<(), Failure> {

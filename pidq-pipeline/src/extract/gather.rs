@@ -86,6 +86,19 @@ impl Gather {
         &self.text[start..]
     }
 
+    /// Puts the text of the page from a place on into one line, unless it is longer than so many bytes. Says whether it is.
+    pub fn join_lines(&mut self, from: usize, longest: usize) -> bool {
+        let start = self.pages.last().map_or(0, |page| page.start) + from;
+        let Some(text) = self.text.get(start..).filter(|text| text.trim().len() <= longest) else {
+            return false;
+        };
+        let joined = text.split(['\n', '\t']).map(str::trim).filter(|part| !part.is_empty());
+        let joined = joined.collect::<Vec<_>>().join(" ");
+        self.text.truncate(start);
+        self.text.push_str(&joined);
+        true
+    }
+
     /// Begins a page.
     pub fn page(&mut self, label: impl Into<String>) -> Result<(), Failure> {
         self.end_page();

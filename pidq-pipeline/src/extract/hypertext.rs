@@ -1,12 +1,16 @@
 //! HTML → its text: blocks become lines, cells get tabs between, scripts and styles are left out.
 //!
-//! Tags are taken one after another and no tree is made: what has no tree cannot be too deep.
+//! Tags are taken one after another and no tree is made: what has no tree cannot be too deep. What has to be known of
+//! the elements around is counted: the rows of open tables, and the numbers of open lists.
+
+use std::borrow::Cow;
 
 use html5gum::emitters::default::{DefaultEmitter, StartTag};
 use html5gum::{Token, Tokenizer};
 
 use super::gather::Gather;
 use super::look::{Fit, Look};
+use super::ordinals::Count;
 use super::{Failure, Format, Markup, Source, plain};
 
 /// The row.
@@ -61,8 +65,16 @@ enum Kind {
     Paragraph,
     /// A line of its own.
     Line,
+    /// A table, which is a paragraph.
+    Table,
+    /// A row of a table, which is a line.
+    Row,
     /// A cell of a table.
     Cell,
+    /// A list, which is a paragraph.
+    List,
+    /// An item of a list: a line with its number, if it has one.
+    Item,
     /// A line break.
     Break,
     /// Blanks and line breaks count.
@@ -70,7 +82,24 @@ enum Kind {
 }
 
 const KINDS: &[(Kind, &[&str])] = &[
-    (Kind::Hidden, &["script", "style", "noscript", "template", "svg", "math", "iframe", "object", "title", "select"]),
+    (
+        Kind::Hidden,
+        &[
+            "script",
+            "style",
+            "noscript",
+            "template",
+            "iframe",
+            "object",
+            "title",
+            "select",
+            "desc",
+            "metadata",
+            "defs",
+            "annotation",
+            "annotation-xml",
+        ],
+    ),
     (
         Kind::Paragraph,
         &[
@@ -82,9 +111,6 @@ const KINDS: &[(Kind, &[&str])] = &[
             "h5",
             "h6",
             "blockquote",
-            "table",
-            "ul",
-            "ol",
             "dl",
             "section",
             "article",
@@ -97,12 +123,41 @@ const KINDS: &[(Kind, &[&str])] = &[
             "aside",
             "form",
             "fieldset",
+            "menu",
+            "dir",
+            "dialog",
+            "hgroup",
+            "search",
         ],
     ),
     (
         Kind::Line,
-        &["div", "li", "tr", "dt", "dd", "body", "head", "address", "caption", "figcaption", "summary", "details"],
+        &[
+            "div",
+            "dt",
+            "dd",
+            "body",
+            "head",
+            "address",
+            "caption",
+            "figcaption",
+            "summary",
+            "details",
+            "center",
+            "legend",
+            "option",
+            "optgroup",
+            "button",
+            "marquee",
+            "noframes",
+            "svg",
+            "text",
+        ],
     ),
+    (Kind::Table, &["table"]),
+    (Kind::Row, &["tr"]),
+    (Kind::List, &["ul", "ol"]),
+    (Kind::Item, &["li"]),
     (Kind::Cell, &["td", "th"]),
     (Kind::Break, &["br"]),
     (Kind::Preformatted, &["pre", "textarea", "listing", "xmp"]),
@@ -112,20 +167,66 @@ fn kind(name: &str) -> Option<Kind> {
     KINDS.iter().find(|(_, names)| names.contains(&name)).map(|(kind, _)| *kind)
 }
 
+/// Elements whose content is no markup.
+const RAW: &[&str] = &["script", "style", "title", "textarea", "iframe", "xmp", "noembed", "noscript"];
+
+/// Characters of a cell that is shown on one line. In longer ones paragraphs stay apart: tables also hold whole pages.
+const MAX_CELL: usize = 1000;
+
+/// Tables and lists in each other that are told apart.
+const MAX_OPEN: usize = 256;
+
 /// Adds the text of HTML.
 pub fn text(html: &str, gather: &mut Gather) -> Result<(), Failure> {
     let mut emitter = DefaultEmitter::default();
     emitter.naively_switch_states(true);
-    let mut page = Page { gather, hidden: None, preformatted: 0, blank: false, title: None };
-    for Ok(token) in Tokenizer::new_with_emitter(html, emitter) {
+    let is_xml = html.contains("http://www.w3.org/1999/xhtml");
+    let html = if is_xml { Cow::Owned(with_ends(html)) } else { Cow::Borrowed(html) };
+    let mut page = Page::new(gather);
+    for Ok(token) in Tokenizer::new_with_emitter(&*html, emitter) {
         match token {
             Token::StartTag(tag) => page.start(&tag)?,
             Token::EndTag(tag) => page.end(&String::from_utf8_lossy(&tag.name))?,
             Token::String(text) => page.text(&String::from_utf8_lossy(&text.value))?,
+            Token::Comment(text) if is_xml => page.section(&String::from_utf8_lossy(&text.value))?,
             Token::Comment(_) | Token::Doctype(_) | Token::Error(_) => {}
         }
     }
     Ok(())
+}
+
+/// XHTML ends elements at once (`<script src="a.js"/>`), where HTML takes all that follows for their content: they get
+/// ends of their own.
+fn with_ends(html: &str) -> String {
+    let mut out = String::with_capacity(html.len() + 64);
+    let mut rest = html;
+    while let Some((before, tag)) = rest.split_once('<') {
+        let name = tag.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default().to_ascii_lowercase();
+        let end = if RAW.contains(&name.as_str()) { end_of_tag(tag) } else { 0 };
+        let (inside, after) = tag.split_at(end);
+        out.push_str(before);
+        out.push('<');
+        match inside.strip_suffix('/') {
+            Some(inside) => out.push_str(&format!("{inside}></{name}")),
+            None => out.push_str(inside),
+        }
+        rest = after;
+    }
+    out + rest
+}
+
+/// Where the bracket is that ends a tag; one in quotes does not.
+fn end_of_tag(tag: &str) -> usize {
+    let mut quote = None;
+    let ends = |byte: u8| {
+        match (quote, byte) {
+            (Some(open), byte) if open == byte => quote = None,
+            (None, b'"' | b'\'') => quote = Some(byte),
+            _ => {}
+        }
+        quote.is_none() && byte == b'>'
+    };
+    tag.bytes().position(ends).unwrap_or(0)
 }
 
 struct Page<'g> {
@@ -137,9 +238,37 @@ struct Page<'g> {
     blank: bool,
     /// The title, while it is read.
     title: Option<String>,
+    /// The tables that are open.
+    tables: Vec<Row>,
+    /// The lists that are open: the number of the next item and how it is shown, if they count.
+    lists: Vec<Option<(u32, Count)>>,
+    /// The number of an item whose text has not begun.
+    number: Option<String>,
 }
 
-impl Page<'_> {
+/// A row of a table.
+#[derive(Default)]
+struct Row {
+    /// Whether it has a cell.
+    begun: bool,
+    /// Where the text of the cell that is open begins.
+    cell: Option<usize>,
+}
+
+impl<'g> Page<'g> {
+    fn new(gather: &'g mut Gather) -> Self {
+        Page {
+            gather,
+            hidden: None,
+            preformatted: 0,
+            blank: false,
+            title: None,
+            tables: Vec::new(),
+            lists: Vec::new(),
+            number: None,
+        }
+    }
+
     fn start(&mut self, tag: &StartTag<()>) -> Result<(), Failure> {
         let name = String::from_utf8_lossy(&tag.name);
         if let Some((hidden, depth)) = &mut self.hidden {
@@ -147,16 +276,20 @@ impl Page<'_> {
             return Ok(());
         }
         match kind(&name) {
-            Some(Kind::Hidden) if !tag.self_closing => self.hide(name.into_owned()),
+            Some(Kind::Hidden) if !tag.self_closing || RAW.contains(&&*name) => self.hide(name.into_owned()),
+            Some(Kind::Hidden) => {}
+            Some(Kind::Table) => self.table()?,
+            Some(Kind::Row) => self.row()?,
             Some(Kind::Cell) => self.cell()?,
+            Some(Kind::List) => self.list(&name, tag)?,
+            Some(Kind::Item) => self.item(tag)?,
             Some(Kind::Break) => self.break_line()?,
             Some(Kind::Preformatted) => {
                 self.border(Kind::Paragraph)?;
                 self.preformatted += 1;
             }
             Some(kind) => self.border(kind)?,
-            None if name == "img" => self.alternative(tag)?,
-            None => {}
+            None => self.replaced(&name, tag)?,
         }
         Ok(())
     }
@@ -182,7 +315,17 @@ impl Page<'_> {
                 self.preformatted = self.preformatted.saturating_sub(1);
                 self.border(Kind::Paragraph)
             }
-            Some(kind @ (Kind::Paragraph | Kind::Line)) => self.border(kind),
+            Some(Kind::Table) => self.end_table(),
+            Some(Kind::Row) => self.row(),
+            Some(Kind::Cell) => {
+                self.end_cell();
+                Ok(())
+            }
+            Some(Kind::List) => {
+                self.lists.pop();
+                self.border(Kind::Paragraph)
+            }
+            Some(kind @ (Kind::Paragraph | Kind::Line | Kind::Item)) => self.border(kind),
             _ => Ok(()),
         }
     }
@@ -201,20 +344,100 @@ impl Page<'_> {
         self.gather.push("\n")
     }
 
+    fn table(&mut self) -> Result<(), Failure> {
+        self.border(Kind::Paragraph)?;
+        if self.tables.len() < MAX_OPEN {
+            self.tables.push(Row::default());
+        }
+        Ok(())
+    }
+
+    fn end_table(&mut self) -> Result<(), Failure> {
+        self.end_cell();
+        self.tables.pop();
+        self.border(Kind::Paragraph)
+    }
+
+    /// The beginning or the end of a row.
+    fn row(&mut self) -> Result<(), Failure> {
+        self.end_cell();
+        if let Some(row) = self.tables.last_mut() {
+            *row = Row::default();
+        }
+        self.border(Kind::Line)
+    }
+
     fn cell(&mut self) -> Result<(), Failure> {
+        self.end_cell();
         self.blank = false;
-        match self.at_start() {
-            true => Ok(()),
-            false => self.gather.push("\t"),
+        let is_next = match self.tables.last_mut() {
+            Some(row) => std::mem::replace(&mut row.begun, true),
+            None => !self.at_start(),
+        };
+        if is_next {
+            self.gather.push("\t")?;
+        }
+        let start = self.gather.page_text().len();
+        if let Some(row) = self.tables.last_mut() {
+            row.cell = Some(start);
+        }
+        Ok(())
+    }
+
+    /// Puts a short cell on one line, so that its row is one.
+    fn end_cell(&mut self) {
+        let Some(row) = self.tables.last_mut() else { return };
+        if let Some(start) = row.cell.take() {
+            self.blank = false;
+            // What comes after paragraphs begins a line of its own.
+            row.begun = self.gather.join_lines(start, MAX_CELL);
         }
     }
 
-    /// A picture says what is written in its place.
-    fn alternative(&mut self, tag: &StartTag<()>) -> Result<(), Failure> {
-        match tag.attributes.get(&b"alt"[..]) {
-            Some(text) => self.text(&String::from_utf8_lossy(text)),
+    fn list(&mut self, name: &str, tag: &StartTag<()>) -> Result<(), Failure> {
+        let first = || value(tag, "start").and_then(|start| start.parse().ok()).unwrap_or(1);
+        let count = || match value(tag, "type").as_deref() {
+            Some("a") => Count::LowerLetter,
+            Some("A") => Count::UpperLetter,
+            Some("i") => Count::LowerRoman,
+            Some("I") => Count::UpperRoman,
+            _ => Count::Decimal,
+        };
+        if self.lists.len() < MAX_OPEN {
+            self.lists.push((name == "ol").then(|| (first(), count())));
+        }
+        self.border(Kind::Paragraph)
+    }
+
+    fn item(&mut self, tag: &StartTag<()>) -> Result<(), Failure> {
+        self.border(Kind::Line)?;
+        self.number = None;
+        if let Some(Some((next, count))) = self.lists.last_mut() {
+            let number = value(tag, "value").and_then(|value| value.parse().ok()).unwrap_or(*next);
+            *next = number.saturating_add(1);
+            self.number = Some(format!("{}. ", count.show(number)));
+        }
+        Ok(())
+    }
+
+    /// A section of XML whose content is text as it stands.
+    fn section(&mut self, comment: &str) -> Result<(), Failure> {
+        match comment.strip_prefix("[CDATA[") {
+            Some(text) => self.text(text.strip_suffix("]]").unwrap_or(text)),
             None => Ok(()),
         }
+    }
+
+    /// What stands in the place of an element: the words for a picture, what is in a field.
+    fn replaced(&mut self, name: &str, tag: &StartTag<()>) -> Result<(), Failure> {
+        let kind = value(tag, "type").unwrap_or_default().to_ascii_lowercase();
+        let is_seen = !["hidden", "password", "checkbox", "radio"].contains(&kind.as_str());
+        let shown = match name {
+            "img" => value(tag, "alt"),
+            "input" if is_seen => value(tag, "value").map(|value| format!(" {value} ")),
+            _ => None,
+        };
+        shown.map_or(Ok(()), |text| self.text(&text))
     }
 
     fn at_start(&self) -> bool {
@@ -230,9 +453,15 @@ impl Page<'_> {
             return Ok(());
         }
         if self.preformatted > 0 {
+            self.begin()?;
             return self.gather.push(text);
         }
         self.flowing(text)
+    }
+
+    /// Puts the number before the text of an item.
+    fn begin(&mut self) -> Result<(), Failure> {
+        self.number.take().map_or(Ok(()), |number| self.gather.push(&number))
     }
 
     /// Blanks of any number and kind are one, and none where a line begins. A no-break space is a character.
@@ -243,10 +472,15 @@ impl Page<'_> {
             if self.blank && !self.at_start() && !self.gather.page_text().ends_with('\t') {
                 self.gather.push(" ")?;
             }
+            self.begin()?;
             self.gather.push(word)?;
             self.blank = true;
         }
         self.blank = text.ends_with(is_blank) || self.blank && text.trim_matches(is_blank).is_empty();
         Ok(())
     }
+}
+
+fn value(tag: &StartTag<()>, name: &str) -> Option<String> {
+    tag.attributes.get(name.as_bytes()).map(|value| String::from_utf8_lossy(value).into_owned())
 }

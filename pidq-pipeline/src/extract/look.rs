@@ -96,7 +96,7 @@ pub fn decide(look: &Look<'_>, upload: &Upload<'_>) -> Result<&'static Format, F
         return certain(look).ok_or_else(|| unknown(look));
     }
     let fits = |format: &&&Format| (format.sniff)(look) != Fit::No;
-    hinted.iter().find(fits).copied().ok_or_else(|| contradiction(look, hinted[0]))
+    hinted.iter().find(fits).copied().ok_or_else(|| contradiction(look, hinted[hinted.len() - 1]))
 }
 
 /// The rows that the name speaks of; if it speaks of none, those of the media type.

@@ -1,6 +1,6 @@
 //! EML: who wrote what to whom about what, then what they wrote. Attachments are named, not read.
 
-use mail_parser::{Address, Message, MessageParser, MimeHeaders, PartType};
+use mail_parser::{Address, Message, MessageParser, MessagePart, MimeHeaders, PartType};
 
 use super::gather::Gather;
 use super::look::{Fit, Look};
@@ -108,15 +108,31 @@ fn people(address: &Address<'_>) -> String {
     address.iter().map(person).collect::<Vec<_>>().join(", ")
 }
 
-/// Each part as plain text if it was sent as such, else the text of its HTML.
+/// Each part as plain text if it was sent as such, else the text of its HTML. Some senders leave the plain text empty.
 fn bodies(message: &Message<'_>, gather: &mut Gather) -> Result<(), Failure> {
-    for part in message.text_bodies() {
+    let is_blank = |part: &MessagePart<'_>| matches!(&part.body, PartType::Text(text) if text.trim().is_empty());
+    let is_html_alone = message.text_bodies().all(is_blank);
+    let parts: Vec<_> = match is_html_alone {
+        true => message.html_bodies().collect(),
+        false => message.text_bodies().collect(),
+    };
+    for part in parts {
         gather.paragraph()?;
-        match &part.body {
-            PartType::Text(text) => gather.push(text)?,
-            PartType::Html(html) => hypertext::text(html, gather)?,
-            _ => {}
-        }
+        body(part, gather)?;
     }
     Ok(())
+}
+
+fn body(part: &MessagePart<'_>, gather: &mut Gather) -> Result<(), Failure> {
+    let text = match &part.body {
+        PartType::Text(text) | PartType::Html(text) => text,
+        _ => return Ok(()),
+    };
+    if text.contains('\u{FFFD}') {
+        gather.warn("some letters of the mail could not be read and became \u{FFFD}");
+    }
+    match part.body {
+        PartType::Html(_) => hypertext::text(text, gather),
+        _ => gather.push(text),
+    }
 }

@@ -1,7 +1,10 @@
 //! PDF: a page a page. Read by poppler's `pdftotext` where it is installed, else by a walk over the text of the pages.
 
+mod cmap;
+mod font;
 mod poppler;
 mod walk;
+mod widths;
 
 use std::path::PathBuf;
 

@@ -106,11 +106,12 @@ fn guessed(bytes: &[u8]) -> Option<Decoded> {
     if is_binary(bytes) || infer::get(bytes).is_some_and(|kind| kind.matcher_type() != infer::MatcherType::Text) {
         return None;
     }
-    let encoding = declared(bytes).unwrap_or_else(|| {
-        let mut detector = EncodingDetector::new(Iso2022JpDetection::Allow);
-        detector.feed(bytes, true);
-        detector.guess(None, Utf8Detection::Allow)
-    });
+    if let Some(encoding) = declared(bytes) {
+        return Some(known(encoding, bytes));
+    }
+    let mut detector = EncodingDetector::new(Iso2022JpDetection::Allow);
+    detector.feed(bytes, true);
+    let encoding = detector.guess(None, Utf8Detection::Allow);
     let decoded = known(encoding, bytes);
     let note = format!("the text was read as {}, which nothing but its bytes says", encoding.name());
     let is_plain = encoding == UTF_8;

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::archive::Archive;
+use super::figures;
 use super::gather::Gather;
 use super::word::{Body, properties};
 use super::xml::{self, Node, Relationship};
@@ -17,7 +18,7 @@ pub const PPTX: Format = Format {
         "application/vnd.ms-powerpoint.presentation.macroenabled.12",
     ],
     extensions: &["pptx", "pptm", "ppsx", "potx"],
-    summary: "PowerPoint: a page a slide, with notes",
+    summary: "PowerPoint: a page a slide, with charts, comments and notes",
     sniff: |look| look.has_file(MAIN),
     read,
 };
@@ -56,6 +57,7 @@ fn slide(archive: &mut Archive<'_>, path: &str, gather: &mut Gather) -> Result<(
         return Ok(());
     }
     text(archive, path, gather)?;
+    figures::beside(archive, path, &["chart", "diagramData", "comments"], gather)?;
     if let Some(notes) = notes(archive, path) {
         gather.paragraph()?;
         text(archive, &notes, gather)?;

@@ -13,7 +13,7 @@ pub const RTF: Format = Format {
     name: "rtf",
     media_types: &["application/rtf", "text/rtf"],
     extensions: &["rtf"],
-    summary: "RTF: its text",
+    summary: "RTF: its text, then notes, comments, headers and footers; what was deleted is not read",
     sniff: |look| Fit::certain(look.begins(b"{\\rtf")),
     read,
 };
@@ -28,7 +28,9 @@ const HIDDEN: &[&str] = &[
     "colortbl",
     "stylesheet",
     "pict",
-    "object",
+    "objclass",
+    "objname",
+    "objdata",
     "themedata",
     "colorschememapping",
     "datastore",
@@ -44,21 +46,18 @@ const HIDDEN: &[&str] = &[
     "private",
     "bkmkstart",
     "bkmkend",
-    "header",
-    "footer",
-    "headerl",
-    "headerr",
-    "headerf",
-    "footerl",
-    "footerr",
-    "footerf",
 ];
+
+/// Groups that stand beside the text, and are added after it.
+const BESIDE: &[&str] =
+    &["footnote", "annotation", "header", "headerl", "headerr", "headerf", "footer", "footerl", "footerr", "footerf"];
 
 /// What words say as text.
 const SIGNS: &[(&str, &str)] = &[
     ("line", "\n"),
     ("par", "\n"),
     ("page", "\n"),
+    ("column", "\n"),
     ("sect", "\n"),
     ("row", "\n"),
     ("nestrow", "\n"),
@@ -69,6 +68,9 @@ const SIGNS: &[(&str, &str)] = &[
     ("endash", "–"),
     ("emspace", "\u{2003}"),
     ("enspace", "\u{2002}"),
+    ("qmspace", "\u{2005}"),
+    ("zwj", "\u{200D}"),
+    ("zwnj", "\u{200C}"),
     ("bullet", "•"),
     ("lquote", "‘"),
     ("rquote", "’"),
@@ -164,14 +166,23 @@ struct Group {
     skip: usize,
     encoding: &'static Encoding,
     place: Place,
+    /// Where the group is around one that says the same in two ways.
+    outer: Place,
+    /// Whether its paragraphs are in a table, whose cells are a line each.
+    table: bool,
+    deleted: bool,
 }
 
 /// Where a group is.
 #[derive(Clone, Copy, PartialEq)]
 enum Place {
     Text,
+    /// What is added after the text.
+    Beside,
     Fonts,
     Title,
+    /// What is said elsewhere too.
+    Nowhere,
 }
 
 struct Reader<'g> {
@@ -180,6 +191,8 @@ struct Reader<'g> {
     fonts: HashMap<i32, &'static Encoding>,
     font: i32,
     default: &'static Encoding,
+    /// The font of text that names none.
+    default_font: i32,
     /// Bytes of characters that are not complete yet, all in one encoding.
     bytes: Vec<u8>,
     /// Half of a character beyond the first plane.
@@ -187,7 +200,10 @@ struct Reader<'g> {
     to_skip: usize,
     /// Whether the group began with `\*`.
     starred: bool,
+    /// Whether a paragraph ended in a cell: a blank, if more comes in the cell.
+    gap: bool,
     title: String,
+    beside: String,
 }
 
 impl<'g> Reader<'g> {
@@ -198,11 +214,14 @@ impl<'g> Reader<'g> {
             fonts: HashMap::new(),
             font: 0,
             default: encoding_rs::WINDOWS_1252,
+            default_font: 0,
             bytes: Vec::new(),
             half: None,
             to_skip: 0,
             starred: false,
+            gap: false,
             title: String::new(),
+            beside: String::new(),
         }
     }
 
@@ -211,7 +230,7 @@ impl<'g> Reader<'g> {
             Token::Open => self.open()?,
             Token::Close => {
                 self.flush()?;
-                self.groups.pop();
+                self.close();
             }
             Token::Word(name, number) => self.word(&String::from_utf8_lossy(name), number)?,
             Token::Symbol(symbol) => self.symbol(symbol)?,
@@ -227,11 +246,26 @@ impl<'g> Reader<'g> {
         if self.groups.len() == MAX_DEPTH {
             return Err(Failure::corrupt(format!("groups are nested deeper than {MAX_DEPTH} levels")));
         }
-        let first = Group { hidden: false, skip: 1, encoding: self.default, place: Place::Text };
+        let (place, outer) = (Place::Text, Place::Text);
+        let first =
+            Group { hidden: false, skip: 1, encoding: self.default, place, outer, table: false, deleted: false };
         self.groups.push(self.groups.last().cloned().unwrap_or(first));
         self.to_skip = 0;
         self.starred = false;
         Ok(())
+    }
+
+    /// Ends a group. Behind the table of fonts it is known in which encoding text without a font is.
+    fn close(&mut self) {
+        let ended = self.groups.pop().map(|group| group.place);
+        if ended == Some(Place::Fonts) && self.groups.last().is_some_and(|group| group.place != Place::Fonts) {
+            let encoding = self.without_font();
+            self.groups.iter_mut().for_each(|group| group.encoding = encoding);
+        }
+    }
+
+    fn without_font(&self) -> &'static Encoding {
+        self.fonts.get(&self.default_font).copied().unwrap_or(self.default)
     }
 
     fn word(&mut self, name: &str, number: Option<i32>) -> Result<(), Failure> {
@@ -244,6 +278,9 @@ impl<'g> Reader<'g> {
             "u" => return self.unicode(value),
             "uc" => self.group(|group| group.skip = value.clamp(0, 16) as usize),
             "ansicpg" => self.code_page(value),
+            "pc" => self.code_page(437),
+            "pca" => self.code_page(850),
+            "deff" => self.default_font = value,
             "mac" => self.default(encoding_rs::MACINTOSH),
             "f" => self.font(value),
             "fcharset" => self.charset(value),
@@ -251,8 +288,18 @@ impl<'g> Reader<'g> {
             "fonttbl" => self.group(|group| group.place = Place::Fonts),
             "title" => self.group(|group| group.place = Place::Title),
             "info" => self.group(|group| group.hidden = true),
-            // Text that replaces what other readers show.
-            "shptxt" | "nonshppict" => {}
+            "nonshppict" => {}
+            "shptxt" | "dptxbxtext" => self.text_box()?,
+            // What readers show that know no boxes of text.
+            "shprslt" => self.group(|group| group.place = Place::Nowhere),
+            "upr" => self.group(|group| (group.outer, group.place) = (group.place, Place::Nowhere)),
+            "ud" => self.group(|group| (group.hidden, group.place) = (false, group.outer)),
+            "deleted" => self.group(|group| group.deleted = number != Some(0)),
+            "pard" => self.group(|group| group.table = false),
+            "intbl" => self.group(|group| group.table = true),
+            "par" | "line" if self.groups.last().is_some_and(|group| group.table) => self.gap = true,
+            "cell" | "nestcell" | "row" | "nestrow" => self.end_cell(name)?,
+            _ if BESIDE.contains(&name) => self.begin_beside(),
             _ if starred || HIDDEN.contains(&name) => self.group(|group| group.hidden = true),
             _ => {
                 if let Some((_, sign)) = SIGNS.iter().find(|(word, _)| *word == name) {
@@ -261,6 +308,31 @@ impl<'g> Reader<'g> {
             }
         }
         Ok(())
+    }
+
+    /// A box of text begins a line, wherever in one it hangs; the group that describes it is hidden.
+    fn text_box(&mut self) -> Result<(), Failure> {
+        self.group(|group| group.hidden = false);
+        self.put("\n")
+    }
+
+    fn end_cell(&mut self, name: &str) -> Result<(), Failure> {
+        self.gap = false;
+        if name.ends_with("row") {
+            self.group(|group| group.table = false);
+            return self.put("\n");
+        }
+        self.put("\t")
+    }
+
+    fn begin_beside(&mut self) {
+        self.group(|group| {
+            let is_shown = matches!(group.place, Place::Text | Place::Beside);
+            (group.hidden, group.place) = (false, if is_shown { Place::Beside } else { group.place });
+        });
+        if !self.beside.is_empty() && !self.beside.ends_with('\n') {
+            self.beside.push('\n');
+        }
     }
 
     fn symbol(&mut self, symbol: u8) -> Result<(), Failure> {
@@ -301,8 +373,10 @@ impl<'g> Reader<'g> {
             65001 => "utf-8".to_owned(),
             number => format!("windows-{number}"),
         };
-        if let Some(encoding) = Encoding::for_label(name.as_bytes()) {
-            self.default(encoding);
+        match Encoding::for_label(name.as_bytes()) {
+            Some(encoding) => self.default(encoding),
+            None if number == 0 => {}
+            None => self.gather.warn(format!("code page {number} is not known: some letters may be others")),
         }
     }
 
@@ -329,8 +403,8 @@ impl<'g> Reader<'g> {
     }
 
     fn plain(&mut self) {
-        let default = self.default;
-        self.group(|group| group.encoding = default);
+        let encoding = self.without_font();
+        self.group(|group| (group.encoding, group.deleted) = (encoding, false));
     }
 
     /// A character by its number, which is one of UTF-16 and negative from 32,768 on.
@@ -376,16 +450,29 @@ impl<'g> Reader<'g> {
     fn put(&mut self, text: &str) -> Result<(), Failure> {
         match self.groups.last() {
             Some(Group { place: Place::Title, .. }) => self.title.push_str(text),
-            Some(Group { hidden: false, place: Place::Text, .. }) => self.gather.push(text)?,
+            Some(Group { hidden: true, .. } | Group { deleted: true, .. }) => {}
+            Some(Group { place: Place::Text, .. }) => self.put_text(text)?,
+            Some(Group { place: Place::Beside, .. }) => self.beside.push_str(text),
             _ => {}
         }
         Ok(())
+    }
+
+    fn put_text(&mut self, text: &str) -> Result<(), Failure> {
+        if std::mem::take(&mut self.gap) && !self.gather.page_text().ends_with(['\t', '\n', ' ']) {
+            self.gather.push(" ")?;
+        }
+        self.gather.push(text)
     }
 
     fn finish(mut self) -> Result<(), Failure> {
         self.flush()?;
         if !self.groups.is_empty() {
             return Err(Failure::corrupt("the file ends inside of a group"));
+        }
+        if !self.beside.trim().is_empty() {
+            self.gather.paragraph()?;
+            self.gather.push(&std::mem::take(&mut self.beside))?;
         }
         let title = std::mem::take(&mut self.title);
         self.gather.title(&title);

@@ -19,8 +19,8 @@ use crate::splitter::{self, Chunk, Embed, Refusal};
 use crate::spool::{PIECE, Spooled};
 use crate::store::{Store, StoreError};
 
-/// Splitters that cut at the tags of HTML need them.
-const OF_MARKUP: &[&str] = &["html", "html_header"];
+/// Splitters that cut at the tags of HTML, or by the structure of JSON, need them as they are written.
+const OF_MARKUP: &[&str] = &["html", "html_header", "json"];
 
 /// Why there is no text, or there are no pieces.
 pub(crate) struct Trouble {

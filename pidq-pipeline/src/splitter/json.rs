@@ -1,5 +1,6 @@
 //! JSON in parts that are JSON again, each value at its own path.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 use serde::Serialize;
@@ -83,7 +84,8 @@ impl Sizes {
 
 impl Split for Sizes {
     fn split<'t>(&self, text: &'t str, _: &Embed<'_>) -> Result<Vec<Chunk<'t>>, Refusal> {
-        let value: Value = serde_json::from_str(text).map_err(|error| Refusal::text(format!("not JSON: {error}")))?;
+        let value: Value = serde_json::from_str(&with_long_integers(text))
+            .map_err(|error| Refusal::text(format!("not JSON: {error}")))?;
         let value = if self.convert_lists { without_lists(value) } else { value };
         if !value.is_object() && !value.is_null() {
             let hint = if value.is_array() { "; convert_lists takes lists too" } else { "" };
@@ -169,7 +171,7 @@ fn size(value: &Value) -> i64 {
     match value {
         Value::Object(members) => object_size(members),
         Value::Array(items) => 2 + items.iter().map(size).sum::<i64>() + 2 * (items.len() as i64 - 1).max(0),
-        Value::String(text) => text_size(text),
+        Value::String(text) => text.strip_prefix(LONG).map_or_else(|| text_size(text), |digits| digits.len() as i64),
         leaf => dumps(leaf).len() as i64,
     }
 }
@@ -194,7 +196,70 @@ fn dumps(value: &Value) -> String {
     let mut out = Vec::new();
     // Writing a value to memory cannot fail.
     let _ = value.serialize(&mut Serializer::with_formatter(&mut out, Python));
-    String::from_utf8(out).unwrap_or_default()
+    as_integers(String::from_utf8(out).unwrap_or_default())
+}
+
+/// What an integer begins with that no number of this program holds: until it is written it is a text, with all its digits.
+const LONG: &str = "\0\0";
+/// The same in JSON.
+const LONG_WRITTEN: &str = "\"\\u0000\\u0000";
+
+/// Puts integers that are too long for a number into quotes.
+fn with_long_integers(json: &str) -> Cow<'_, str> {
+    let (mut out, mut done, mut at) = (String::new(), 0, 0);
+    let bytes = json.as_bytes();
+    while let Some(byte) = bytes.get(at) {
+        let end = match byte {
+            b'"' => end_of_text(bytes, at),
+            byte if is_of_number(byte) => at + bytes[at..].iter().take_while(|byte| is_of_number(byte)).count(),
+            _ => at + 1,
+        };
+        if is_long_integer(&bytes[at..end]) {
+            out.extend([&json[done..at], LONG_WRITTEN, &json[at..end], "\""]);
+            done = end;
+        }
+        at = end;
+    }
+    if done == 0 { Cow::Borrowed(json) } else { Cow::Owned(out + &json[done..]) }
+}
+
+/// The place behind a text that begins with a quote.
+fn end_of_text(json: &[u8], start: usize) -> usize {
+    let mut at = start + 1;
+    while let Some(byte) = json.get(at) {
+        match byte {
+            b'"' => return at + 1,
+            b'\\' => at += 2,
+            _ => at += 1,
+        }
+    }
+    json.len()
+}
+
+fn is_of_number(byte: &u8) -> bool {
+    byte.is_ascii_digit() || b"+-.eE".contains(byte)
+}
+
+/// An integer of JSON, which has no nought before others, beyond 64 bits.
+fn is_long_integer(token: &[u8]) -> bool {
+    let digits = token.strip_prefix(b"-").unwrap_or(token);
+    let is_integer = digits.iter().all(u8::is_ascii_digit) && !digits.starts_with(b"0") && digits.len() >= 19;
+    let number = str::from_utf8(token).unwrap_or_default();
+    is_integer && number.parse::<i64>().is_err() && number.parse::<u64>().is_err()
+}
+
+/// Takes the quotes from integers again.
+fn as_integers(json: String) -> String {
+    if !json.contains(LONG_WRITTEN) {
+        return json;
+    }
+    let mut parts = json.split(LONG_WRITTEN);
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |mut out, part| {
+        let (digits, rest) = part.split_once('"').unwrap_or((part, ""));
+        out.extend([digits, rest]);
+        out
+    })
 }
 
 struct Python;

@@ -31,9 +31,20 @@ fn spellings_of_a_tag_find_each_other() {
         "PSV_2015A",
         "PSV\u{2011}2015A",
         "ＰＳＶ-2015Ａ",
+        "PSV-\u{200b}2015A",
+        "PSV\u{ad}-2015\u{2060}A",
     ] {
         has(text, &["psv-2015a", "psv2015a", "psv", "2015"]);
     }
+}
+
+#[test]
+fn what_is_not_seen_divides_no_word() {
+    is("Über\u{ad}druck", &["überdruck"]);
+    is("\u{feff}valve\u{200e}", &["valv"]);
+    let found = tags("see PSV\u{ad}-2015\u{200b}A.");
+    assert_eq!(found.len(), 1);
+    assert_eq!((found[0].name.as_str(), found[0].span.clone()), ("PSV-2015A", 4..18));
 }
 
 #[test]

@@ -37,6 +37,14 @@ fn rankings() {
     check("ranking.json");
 }
 
+#[test]
+fn integers_of_any_length_keep_their_digits() {
+    let json = r#"{"a": 18446744073709551616, "b": [-9223372036854775809, 1e3, "123456789012345678901234567890"]}"#;
+    let case = serde_json::json!({"splitter": "json", "params": {}, "text": json});
+    let answer = answer(&case.to_string());
+    assert_eq!(answer["ok"]["chunks"], serde_json::json!([json.replace("1e3", "1000.0")]), "{answer}");
+}
+
 fn check(file: &str) {
     let path = format!("{}/tests/data/{file}", env!("CARGO_MANIFEST_DIR"));
     let corpus: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();

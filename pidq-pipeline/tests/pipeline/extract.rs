@@ -4,6 +4,8 @@ mod formats;
 mod hostile;
 mod isolation;
 mod mutations;
+mod office;
+mod pages;
 mod samples;
 
 use std::path::PathBuf;

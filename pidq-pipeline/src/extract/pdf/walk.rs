@@ -2,10 +2,12 @@
 
 use std::collections::HashMap;
 use std::ptr;
+use std::rc::Rc;
 
 use lopdf::content::{Content, Operation};
-use lopdf::{DecompressError, Dictionary, Document, Encoding, Error, LoadOptions, Object};
+use lopdf::{DecompressError, Dictionary, Document, Error, LoadOptions, Object, Stream};
 
+use super::font::{Font, Shown};
 use crate::extract::gather::Gather;
 use crate::extract::{Failure, Source};
 
@@ -17,6 +19,8 @@ const MAX_DEPTH: usize = 8;
 const MAX_FORMS: usize = 1000;
 /// Pages.
 const MAX_PAGES: usize = 100_000;
+/// Notes and fields of a page.
+const MAX_NOTES: usize = 1000;
 /// States that a page keeps for later.
 const MAX_STATES: usize = 512;
 
@@ -31,7 +35,7 @@ pub fn text(source: &Source<'_>, gather: &mut Gather) -> Result<(), Failure> {
     let mut walk = Walk {
         document: &document,
         gather,
-        encodings: HashMap::new(),
+        ready: HashMap::new(),
         left: source.options.unpacked as usize,
         forms: MAX_FORMS,
         unmapped: false,
@@ -71,8 +75,8 @@ fn title(document: &Document) -> Option<String> {
 struct Walk<'d, 'g> {
     document: &'d Document,
     gather: &'g mut Gather,
-    /// By the address of a font, which stays where it is: how its codes are read, unless nobody knows.
-    encodings: HashMap<*const Dictionary, Option<Encoding<'d>>>,
+    /// Fonts that were read, by their address, which stays where it is.
+    ready: HashMap<*const Dictionary, Rc<Font>>,
     /// Bytes of content that may still be unpacked.
     left: usize,
     forms: usize,
@@ -94,7 +98,41 @@ impl<'d> Walk<'d, '_> {
         let fonts = self.document.get_page_fonts(id).unwrap_or_default().into_iter().collect();
         let (own, inherited) = self.document.get_page_resources(id).unwrap_or_default();
         let inherited = inherited.first().and_then(|id| self.document.get_dictionary(*id).ok());
-        self.content(&content, &fonts, own.or(inherited), Place::default(), 0)
+        self.content(&content, &fonts, own.or(inherited), Place::default(), 0)?;
+        self.notes(id)
+    }
+
+    /// Notes and the fields of forms, which stand on a page and not in it.
+    fn notes(&mut self, page: lopdf::ObjectId) -> Result<(), Failure> {
+        let document = self.document;
+        let notes = document.get_dictionary(page).and_then(|page| page.get_deref(b"Annots", document));
+        for note in notes.and_then(Object::as_array).into_iter().flatten().take(MAX_NOTES) {
+            let found = document.dereference(note).ok().and_then(|(_, note)| note.as_dict().ok());
+            if let Some(note) = found.filter(|note| is_shown(note)) {
+                self.note(note)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What a note looks like; what it says, if it only has a sign.
+    fn note(&mut self, note: &'d Dictionary) -> Result<(), Failure> {
+        let before = self.gather.page_text().len();
+        if let Some(look) = look(note, self.document) {
+            self.drawn(look, None, Place::default(), 0)?;
+        }
+        let said = [&b"Contents"[..], b"V"].into_iter().find_map(|name| {
+            let said = note.get_deref(name, self.document).ok()?;
+            lopdf::decode_text_string(said).ok().filter(|said| !said.trim().is_empty())
+        });
+        match said {
+            Some(said) if self.gather.page_text()[before..].trim().is_empty() => {
+                self.gather.line()?;
+                self.gather.push(&said)?;
+                self.gather.line()
+            }
+            _ => Ok(()),
+        }
     }
 
     fn content(
@@ -107,7 +145,7 @@ impl<'d> Walk<'d, '_> {
     ) -> Result<(), Failure> {
         self.left = self.left.saturating_sub(content.len());
         let mut states = Vec::new();
-        let mut state = State { place, font: None, size: 1.0, leading: 0.0 };
+        let mut state = State::at(place);
         let mut pen = Pen::default();
         for operation in Content::decode_iter(content) {
             // What comes after a broken operation cannot be told from it.
@@ -145,7 +183,20 @@ impl<'d> Walk<'d, '_> {
             let form = forms.get_deref(name, document).ok()?.as_stream().ok()?;
             matches!(form.dict.get(b"Subtype").and_then(Object::as_name), Ok(b"Form")).then_some(form)
         };
-        let Some(form) = found() else { return Ok(()) };
+        match found() {
+            Some(form) => self.drawn(form, resources, state.place, depth + 1),
+            None => Ok(()),
+        }
+    }
+
+    fn drawn(
+        &mut self,
+        form: &'d Stream,
+        resources: Option<&'d Dictionary>,
+        place: Place,
+        depth: usize,
+    ) -> Result<(), Failure> {
+        let document = self.document;
         let content = match form.get_plain_content_with_limit(self.left.min(MAX_STREAM)) {
             Ok(content) => content,
             Err(error) => return too_large(&error).map_or(Ok(()), Err),
@@ -155,8 +206,8 @@ impl<'d> Walk<'d, '_> {
         let fonts = fonts_of(document, resources);
         let matrix = form.dict.get_deref(b"Matrix", document).and_then(Object::as_array).ok();
         let moved = matrix.and_then(|numbers| Matrix::of(numbers)).unwrap_or(Matrix::UNIT);
-        let place = Place { page: moved.then(&state.place.page), ..Place::default() };
-        self.content(&content, &fonts, resources, place, depth + 1)
+        let place = Place { page: moved.then(&place.page), ..Place::default() };
+        self.content(&content, &fonts, resources, place, depth)
     }
 
     /// The strings of an operation, one after another; a large step between two is a blank.
@@ -170,13 +221,13 @@ impl<'d> Walk<'d, '_> {
         for item in strings.into_iter().flatten() {
             match item {
                 Object::String(codes, _) => {
-                    let text = self.decode(font, codes);
-                    pen.advance(state, width(font, self.document, codes, &text));
-                    self.gather.push(&text)?;
+                    let shown = self.read(font, codes);
+                    pen.advance(state, &shown);
+                    self.gather.push(&shown.text)?;
                 }
                 number if operation.operator == "TJ" => {
                     let step = -f64::from(number.as_float().unwrap_or(0.0)) / 1000.0;
-                    pen.advance(state, step);
+                    pen.step(state, step);
                     if step > 0.2 && !self.gather.page_text().ends_with([' ', '\n']) {
                         self.gather.push(" ")?;
                     }
@@ -187,19 +238,35 @@ impl<'d> Walk<'d, '_> {
         Ok(())
     }
 
-    fn decode(&mut self, font: &'d Dictionary, codes: &[u8]) -> String {
+    fn read(&mut self, font: &'d Dictionary, codes: &[u8]) -> Shown {
         let document = self.document;
-        let known = self
-            .encodings
-            .entry(ptr::from_ref(font))
-            .or_insert_with(|| font.get_font_encoding_with_limit(document, MAX_STREAM).ok());
-        let text = known.as_ref().and_then(|encoding| encoding.bytes_to_string(codes).ok());
-        if text.as_ref().is_none_or(|text| text.contains('\u{FFFD}')) && !self.unmapped {
+        let ready = self.ready.entry(ptr::from_ref(font));
+        let ready = Rc::clone(ready.or_insert_with(|| Rc::new(Font::of(font, document, MAX_STREAM))));
+        let shown = ready.show(codes);
+        if shown.unknown && !self.unmapped {
             self.unmapped = true;
             self.gather.warn("a font does not say which characters it shows: some text is missing");
         }
-        text.unwrap_or_default()
+        shown
     }
+}
+
+/// Whether a note is one that a reader sees: links have no text of their own, and what pops up says it twice.
+fn is_shown(note: &Dictionary) -> bool {
+    const HIDDEN: i64 = 2;
+    let flags = note.get(b"F").and_then(Object::as_i64).unwrap_or(0);
+    let kind = note.get(b"Subtype").and_then(Object::as_name).unwrap_or(b"");
+    flags & HIDDEN == 0 && ![&b"Link"[..], b"Popup"].contains(&kind)
+}
+
+/// How a note looks, in the state in which it is.
+fn look<'d>(note: &'d Dictionary, document: &'d Document) -> Option<&'d Stream> {
+    let looks = note.get_deref(b"AP", document).ok()?.as_dict().ok()?.get_deref(b"N", document).ok()?;
+    if let Ok(states) = looks.as_dict() {
+        let state = note.get_deref(b"AS", document).ok()?.as_name().ok()?;
+        return states.get_deref(state, document).ok()?.as_stream().ok();
+    }
+    looks.as_stream().ok()
 }
 
 fn fonts_of<'d>(document: &'d Document, resources: Option<&'d Dictionary>) -> Fonts<'d> {
@@ -211,18 +278,6 @@ fn fonts_of<'d>(document: &'d Document, resources: Option<&'d Dictionary>) -> Fo
     each.collect()
 }
 
-/// How far some codes go, in sizes of their font. Half a size a character where the font does not say.
-fn width(font: &Dictionary, document: &Document, codes: &[u8], text: &str) -> f64 {
-    let widths = font.get_deref(b"Widths", document).and_then(Object::as_array);
-    let first = font.get_deref(b"FirstChar", document).and_then(Object::as_i64);
-    let (Ok(widths), Ok(first)) = (widths, first) else { return text.chars().count() as f64 * 0.5 };
-    let of = |code: &u8| {
-        let at = usize::try_from(i64::from(*code) - first).ok()?;
-        widths.get(at)?.as_float().ok().map(f64::from)
-    };
-    codes.iter().map(|code| of(code).unwrap_or(500.0) / 1000.0).sum()
-}
-
 /// The state of a page that matters for its text.
 #[derive(Clone)]
 struct State<'d> {
@@ -230,6 +285,10 @@ struct State<'d> {
     font: Option<&'d Dictionary>,
     size: f64,
     leading: f64,
+    /// What is added behind each code, and behind each blank; how wide all is drawn.
+    letters: f64,
+    words: f64,
+    scale: f64,
 }
 
 /// Where text stands: on its line, and what is drawn on the page.
@@ -246,6 +305,10 @@ impl Default for Place {
 }
 
 impl<'d> State<'d> {
+    fn at(place: Place) -> Self {
+        State { place, font: None, size: 1.0, leading: 0.0, letters: 0.0, words: 0.0, scale: 1.0 }
+    }
+
     fn font(&mut self, operation: &Operation, fonts: &Fonts<'d>) {
         let name = operation.operands.first().and_then(|name| name.as_name().ok());
         self.font = name.and_then(|name| fonts.get(name).copied());
@@ -260,6 +323,9 @@ impl<'d> State<'d> {
             "BT" => self.place.line = Matrix::UNIT,
             "Tm" => self.place.line = Matrix::of(&operation.operands).unwrap_or(Matrix::UNIT),
             "TL" => self.leading = at(0),
+            "Tc" => self.letters = at(0),
+            "Tw" => self.words = at(0),
+            "Tz" => self.scale = at(0) / 100.0,
             "Td" => self.step(at(0), at(1)),
             "TD" => {
                 self.leading = -at(1);
@@ -294,24 +360,30 @@ impl Pen {
         if self.from == Some(line) {
             return Ok(());
         }
-        let (x, y) = (line.0[4], line.0[5]);
         let size = line.height(state.size);
-        if let Some((before_x, before_y)) = self.at {
-            if (y - before_y).abs() > size * 0.5 {
+        if let Some(before) = self.at {
+            let (ahead, aside) = line.seen_from(before);
+            if aside.abs() > size * 0.5 {
                 gather.line()?;
-            } else if (x - before_x > size * 0.15 || x < before_x - size) && !gather.page_text().ends_with([' ', '\n'])
-            {
+            } else if (ahead > size * 0.15 || ahead < -size) && !gather.page_text().ends_with([' ', '\n']) {
                 gather.push(" ")?;
             }
         }
         self.from = Some(line);
         self.gone = 0.0;
-        self.at = Some((x, y));
+        self.at = Some((line.0[4], line.0[5]));
         Ok(())
     }
 
-    fn advance(&mut self, state: &State<'_>, sizes: f64) {
-        self.gone += sizes * state.size;
+    /// Goes on as far as codes do.
+    fn advance(&mut self, state: &State<'_>, shown: &Shown) {
+        let spaces = state.letters * shown.codes as f64 + state.words * shown.blanks as f64;
+        self.gone += spaces * state.scale;
+        self.step(state, shown.width);
+    }
+
+    fn step(&mut self, state: &State<'_>, sizes: f64) {
+        self.gone += sizes * state.size * state.scale;
         if let Some(from) = self.from {
             self.at = Some(from.apply(self.gone, 0.0));
         }
@@ -338,6 +410,15 @@ impl Matrix {
     fn apply(&self, x: f64, y: f64) -> (f64, f64) {
         let [a, b, c, d, e, f] = self.0;
         (a * x + c * y + e, b * x + d * y + f)
+    }
+
+    /// How far a line begins from a point: along itself, and beside.
+    fn seen_from(&self, (x, y): (f64, f64)) -> (f64, f64) {
+        let [a, b, _, _, e, f] = self.0;
+        let length = a.hypot(b).max(1e-9);
+        let (along, up) = (a / length, b / length);
+        let (right, above) = (e - x, f - y);
+        (right * along + above * up, above * along - right * up)
     }
 
     /// How high text of a size is on the page.

@@ -25,6 +25,56 @@ fn blocks_of_html_are_lines_and_scripts_are_nothing() {
     assert_eq!(found.title.as_deref(), Some("Unit 20"));
 }
 
+/// The text of HTML with a body.
+#[track_caller]
+fn shows(body: &str, text: &str) {
+    says("a.html", &format!("<!doctype html><html><body>{body}</body></html>"), text);
+}
+
+#[test]
+fn cells_of_html_are_one_line_of_their_row() {
+    let row = "<tr><td><p>PSV-1</p><p>spare</p></td><td></td><td><div>38.5</div><br>barg</td></tr>";
+    shows(&format!("<table><tr><td></td><th>A<th>B</tr>{row}</table>end"), "\tA\tB\nPSV-1 spare\t\t38.5 barg\n\nend\n");
+    shows("<table><tr><td>a<table><tr><td>b<td>c</table></td><td>d</table>", "a b c\td\n\n");
+    let page = "word ".repeat(300);
+    let page = page.trim();
+    shows(
+        &format!("<table><tr><td><p>{page}</p><p>next</p></td><td>b</td></tr></table>"),
+        &format!("{page}\n\nnext\n\nb\n\n"),
+    );
+}
+
+#[test]
+fn lists_of_html_count() {
+    shows(
+        "<ol><li>open</li><li><p>close</p><ol type=a start=3><li>slowly</ol></li><li value=7>wait<ul><li>x</ul></ol>",
+        "1. open\n\n2. close\n\nc. slowly\n\n7. wait\n\nx\n\n",
+    );
+}
+
+#[test]
+fn pictures_of_html_that_are_text_are_read() {
+    shows(
+        "<svg><title>t</title><defs>no</defs><text>PSV-1</text><text>V-2</text></svg><math><mi>p</mi><annotation>no</annotation></math>",
+        "PSV-1\nV-2\np\n",
+    );
+    shows(
+        "a <input value=38.5> b<input type=hidden value=no><button>Send</button><center>c</center>d",
+        "a 38.5 b\nSend\nc\nd\n",
+    );
+}
+
+#[test]
+fn elements_of_xhtml_that_end_at_once_take_nothing_with_them() {
+    let head = "<title>Unit 20</title><script src='a>b.js' /><style/>";
+    let body = "<p>PSV-1</p><textarea name=\"n\"/><p><![CDATA[V-2]]></p>";
+    let html = format!(
+        "<?xml version='1.0'?><html xmlns='http://www.w3.org/1999/xhtml'><head>{head}</head><body>{body}</body></html>"
+    );
+    assert_eq!(says("a.xhtml", &html, "PSV-1\n\nV-2\n\n").title.as_deref(), Some("Unit 20"));
+    shows("<script src=a />no</script>yes", "yes\n");
+}
+
 #[test]
 fn html_is_kept_for_splitters_that_cut_at_tags() {
     let html = "<h1>Pumps</h1>\r\n<p>P-101A</p>";
@@ -37,6 +87,7 @@ fn html_is_kept_for_splitters_that_cut_at_tags() {
 fn html_says_its_encoding() {
     let found = read_named("a.html", b"<html><meta charset='iso-8859-7'><p>\xC1\xED\xF4\xEB\xDF\xE1</p>").unwrap();
     assert_eq!(found.text.trim(), "Αντλία");
+    assert!(found.warnings.is_empty(), "{:?}", found.warnings);
 }
 
 #[test]
@@ -60,6 +111,31 @@ fn tables_are_rows_with_tabs() {
 }
 
 #[test]
+fn what_separates_a_table_is_found_out() {
+    for (table, text) in [
+        ("Valves\n\nTag;Set\nPSV-1;38,5\nPSV-2;40,1\n", "Valves\nTag\tSet\nPSV-1\t38,5\nPSV-2\t40,1\n"),
+        ("PSV-1;38,5\nPSV-2;40,1\n", "PSV-1\t38,5\nPSV-2\t40,1\n"),
+        ("sep=;\nTag;Set\nPSV-1;38,5\n", "Tag\tSet\nPSV-1\t38,5\n"),
+        ("a,b\n\"x;y\nz;w\",1\n\"p;q\",2\n", "a\tb\nx;y z;w\t1\np;q\t2\n"),
+        ("a,b\n1;2,3\n4;5,6\n", "a\tb\n1;2\t3\n4;5\t6\n"),
+        ("a|b\n1,5|2\n", "a\tb\n1,5\t2\n"),
+        ("word\n", "word\n"),
+    ] {
+        says("a.csv", table, text);
+    }
+}
+
+#[test]
+fn escapes_in_json_are_what_they_stand_for_unless_it_is_cut_as_json() {
+    let json = r#"{"a":"\u00dcber\ud83d\ude00 \ud83d x\nPSV-1\r\n\t\/ \"\\n\" \u0022 \u0007"}"#;
+    let text = "{\"a\":\"Über😀 \\ud83d x\nPSV-1\n\t/ \\\"\\\\n\\\" \\u0022 \\u0007\"}";
+    says("a.json", json, text);
+    let options = Options { markup: Markup::Keep, ..Options::default() };
+    assert_eq!(read(&Upload { bytes: json.as_bytes(), ..Upload::default() }, &options).unwrap().text, json);
+    says("a.json", "\"text\"", "\"text\"");
+}
+
+#[test]
 fn json_stays_as_it_is() {
     says("a.json", "{\"tag\": \"HV-1\"}\r\n", "{\"tag\": \"HV-1\"}\n");
     assert_eq!(read_nameless(b"[1, 2]").unwrap().format, "json");
@@ -75,6 +151,37 @@ fn rich_text_is_read_in_the_encodings_of_its_fonts() {
 {\f1 \'cd\'e0\'f1\'ee\'f1}\tab end\line \{x\}\~y\u-10179?\u-8704?{\pict ffd8ff}\par}";
     let found = says("a.rtf", rtf, "Förderhöhe € 日bold\nНасос\tend\n{x}\u{A0}y😀\n");
     assert_eq!(found.title.as_deref(), Some("Unit 20"));
+}
+
+#[test]
+fn boxes_tables_and_notes_of_rich_text_are_read() {
+    for (rtf, text) in [
+        (
+            r"{\rtf1 see{\footnote\pard the note} V-1{\header head\par}{\*\annotation{\*\atnref 1}remark}\par}",
+            "see V-1\n\nthe note\nhead\nremark",
+        ),
+        (
+            r"{\rtf1 a{\shp{\*\shpinst{\sp{\sn x}{\sv 1}}{\shptxt PSV-1\par}}{\shprslt{\*\do{\dptxbxtext PSV-1}}}}b}",
+            "a\nPSV-1\nb",
+        ),
+        (r"{\rtf1\trowd\pard\intbl a\par b\cell c\cell\row\pard d\par e\par}", "a b\tc\t\nd\ne"),
+        (r"{\rtf1 a{\deleted gone} b{\upr{x??}{\*\ud{\u8364?}}}{\object{\*\objdata 00}{\result r}}}", "a b€r"),
+        (r"{\rtf1\ansicpg1252\deff1{\fonttbl{\f0\fcharset0 A;}{\f1\fcharset204 B;}}\'cd{\f0 \'cd}\plain\'cd}", "НÍН"),
+    ] {
+        assert_eq!(read_named("a.rtf", rtf.as_bytes()).unwrap().text.trim_end(), text, "{rtf}");
+    }
+    let found = read_named("a.rtf", br"{\rtf1\pc a}").unwrap();
+    assert_eq!(found.warnings, ["code page 437 is not known: some letters may be others"]);
+}
+
+#[test]
+fn a_mail_whose_plain_text_is_empty_is_read_as_html() {
+    let mail = "From: a@example.com\r\nSubject: PSV\r\nContent-Type: multipart/alternative; boundary=b\r\n\r\n--b\r\n\
+        Content-Type: text/plain\r\n\r\n \r\n--b\r\nContent-Type: text/html\r\n\r\n<p>38.5 barg</p>\r\n--b--\r\n";
+    says("a.eml", mail, "Subject: PSV\nFrom: a@example.com\n\n38.5 barg\n\n");
+    let odd = b"From: a@example.com\r\nSubject: PSV\r\nContent-Type: text/plain; charset=odd\r\n\r\n38 \xFC\r\n";
+    let found = read_named("a.eml", odd).unwrap();
+    assert_eq!(found.warnings, ["some letters of the mail could not be read and became \u{FFFD}"]);
 }
 
 #[test]

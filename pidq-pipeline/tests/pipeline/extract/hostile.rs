@@ -36,7 +36,7 @@ fn says(name: &str, bytes: &[u8], text: &str) {
     assert_eq!(super::words(&found.text), text, "{name}");
 }
 
-fn archive(files: &[(&str, &[u8])]) -> Vec<u8> {
+pub fn archive(files: &[(&str, &[u8])]) -> Vec<u8> {
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
     for (name, bytes) in files {
         let options = SimpleFileOptions::default().compression_method(CompressionMethod::Deflated);
@@ -46,7 +46,7 @@ fn archive(files: &[(&str, &[u8])]) -> Vec<u8> {
     zip.finish().unwrap().into_inner()
 }
 
-fn docx(body: &str) -> Vec<u8> {
+pub fn docx(body: &str) -> Vec<u8> {
     let document = format!("<w:document xmlns:w='w'><w:body>{body}</w:body></w:document>");
     archive(&[("word/document.xml", document.as_bytes())])
 }
@@ -237,7 +237,7 @@ fn pdf(objects: &[&str]) -> Vec<u8> {
     raw_pdf(&objects.iter().map(|object| object.as_bytes().to_vec()).collect::<Vec<_>>())
 }
 
-fn raw_pdf(objects: &[Vec<u8>]) -> Vec<u8> {
+pub fn raw_pdf(objects: &[Vec<u8>]) -> Vec<u8> {
     let mut bytes = b"%PDF-1.5\n".to_vec();
     let mut places = Vec::new();
     for (number, object) in objects.iter().enumerate() {
@@ -256,7 +256,7 @@ fn raw_pdf(objects: &[Vec<u8>]) -> Vec<u8> {
     bytes
 }
 
-fn stream(dictionary: &str, content: &[u8]) -> Vec<u8> {
+pub fn stream(dictionary: &str, content: &[u8]) -> Vec<u8> {
     let head = format!("<< {dictionary} /Length {} >>\nstream\n", content.len());
     [head.as_bytes(), content, b"\nendstream"].concat()
 }

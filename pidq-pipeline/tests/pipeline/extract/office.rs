@@ -1,0 +1,204 @@
+//! Documents of Office, made here: what a reader sees in them is in their text.
+
+use pidq_pipeline::extract::Extracted;
+
+use super::hostile::{archive, docx};
+use super::read_named;
+
+const KIND: &str = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
+
+#[track_caller]
+fn says(name: &str, bytes: &[u8], text: &str) -> Extracted {
+    let found = read_named(name, bytes).unwrap_or_else(|failure| panic!("{name}: {failure}"));
+    assert_eq!(found.text.trim_end(), text, "{name}");
+    found
+}
+
+fn relationships(targets: &[(&str, &str, &str)]) -> String {
+    let each = targets
+        .iter()
+        .map(|(id, kind, target)| format!("<Relationship Id='{id}' Type='{KIND}/{kind}' Target='{target}'/>"));
+    format!("<Relationships>{}</Relationships>", each.collect::<String>())
+}
+
+#[test]
+fn boxes_of_text_and_inner_tables_stand_apart() {
+    let text = |text: &str| format!("<w:p><w:r><w:t>{text}</w:t></w:r></w:p>");
+    let hung = format!(
+        "<w:p><w:r><w:t>see </w:t><w:pict><v:textbox><w:txbxContent>{}</w:txbxContent></v:textbox></w:pict>\
+         <w:t>V-201</w:t></w:r></w:p>",
+        text("PSV-1")
+    );
+    says("a.docx", &docx(&hung), "see \nPSV-1\nV-201");
+    let inner = format!("<w:tbl><w:tr><w:tc>{}</w:tc><w:tc>{}</w:tc></w:tr></w:tbl>", text("b"), text("c"));
+    let outer = format!("<w:tbl><w:tr><w:tc>{}{inner}</w:tc><w:tc>{}</w:tc></w:tr></w:tbl>", text("a"), text("d"));
+    says("a.docx", &docx(&outer), "a b\tc\td");
+}
+
+#[test]
+fn signs_and_tabs_of_word_are_read() {
+    let sign = |font: &str, code: &str| format!("<w:r><w:sym w:font='{font}' w:char='{code}'/></w:r>");
+    let body = format!(
+        "<w:p><w:r><w:t>38 </w:t></w:r>{}{}<w:r><w:ptab/><w:t>end</w:t></w:r>{}</w:p>",
+        sign("Symbol", "F0B0"),
+        sign("Wingdings", "F0FC"),
+        sign("Webdings", "F061"),
+    );
+    let found = says("a.docx", &docx(&body), "38 °✓\tend");
+    assert_eq!(found.warnings, ["a sign of the font Webdings is not read"]);
+}
+
+/// A document with two lists, one of which is that of a style.
+fn numbered(body: &str) -> Vec<u8> {
+    let level = |at: u8, count: &str, text: &str, style: &str| {
+        format!(
+            "<w:lvl w:ilvl='{at}'><w:start w:val='1'/><w:numFmt w:val='{count}'/>{style}<w:lvlText w:val='{text}'/></w:lvl>"
+        )
+    };
+    let numbering = format!(
+        "<w:numbering><w:abstractNum w:abstractNumId='0'>{}{}</w:abstractNum><w:abstractNum w:abstractNumId='1'>{}</w:abstractNum>\
+         <w:num w:numId='1'><w:abstractNumId w:val='0'/></w:num><w:num w:numId='2'><w:abstractNumId w:val='1'/></w:num>\
+         <w:num w:numId='3'><w:abstractNumId w:val='1'/><w:lvlOverride w:ilvl='0'><w:startOverride w:val='3'/></w:lvlOverride></w:num>\
+         </w:numbering>",
+        level(0, "decimal", "%1", "<w:pStyle w:val='Heading1'/>"),
+        level(1, "decimal", "%1.%2", "<w:pStyle w:val='Heading2'/>"),
+        level(0, "lowerLetter", "%1)", ""),
+    );
+    let styles = "<w:styles><w:style w:styleId='Heading1'><w:pPr><w:numPr><w:numId w:val='1'/></w:numPr></w:pPr></w:style>\
+        <w:style w:styleId='Heading2'><w:basedOn w:val='Heading1'/></w:style></w:styles>";
+    let document = format!("<w:document xmlns:w='w'><w:body>{body}</w:body></w:document>");
+    archive(&[
+        ("word/document.xml", document.as_bytes()),
+        ("word/numbering.xml", numbering.as_bytes()),
+        ("word/styles.xml", styles.as_bytes()),
+    ])
+}
+
+#[test]
+fn numbers_of_headings_and_lists_are_read() {
+    let heading = |style: &str, text: &str| {
+        format!("<w:p><w:pPr><w:pStyle w:val='{style}'/></w:pPr><w:r><w:t>{text}</w:t></w:r></w:p>")
+    };
+    let item = |number: u8, text: &str| {
+        let numbers = format!("<w:numPr><w:ilvl w:val='0'/><w:numId w:val='{number}'/></w:numPr>");
+        format!("<w:p><w:pPr>{numbers}</w:pPr><w:r><w:t>{text}</w:t></w:r></w:p>")
+    };
+    let body = [
+        heading("Heading1", "Scope"),
+        heading("Heading1", "Valves"),
+        heading("Heading2", "Relief"),
+        item(2, "open"),
+        item(2, "close"),
+        item(3, "again"),
+        item(3, "on"),
+        item(0, "plain"),
+        heading("Heading2", "Control"),
+        heading("Heading1", "Pumps"),
+        heading("Heading2", "Seals"),
+    ];
+    says(
+        "a.docx",
+        &numbered(&body.concat()),
+        "1 Scope\n\n2 Valves\n\n2.1 Relief\na) open\nb) close\nc) again\nd) on\nplain\n\n2.2 Control\n\n3 Pumps\n\n3.1 Seals",
+    );
+}
+
+#[test]
+fn comments_and_charts_of_word_are_read_behind_the_text() {
+    let document = "<w:document xmlns:w='w'><w:body><w:p><w:r><w:t>text</w:t></w:r></w:p></w:body></w:document>";
+    let comments = "<w:comments><w:comment><w:p><w:r><w:t>is this right?</w:t></w:r></w:p></w:comment></w:comments>";
+    let targets = relationships(&[("r1", "chart", "charts/chart1.xml")]);
+    let files = [
+        ("word/document.xml", document),
+        ("word/comments.xml", comments),
+        ("word/_rels/document.xml.rels", &targets),
+        ("word/charts/chart1.xml", CHART),
+    ];
+    let bytes = archive(&files.map(|(name, text)| (name, text.as_bytes())));
+    says("a.docx", &bytes, "text\n\nis this right?\n\nSet pressures\nPSV\t\nUnit 1\tUnit 2\t\n38.5\t40");
+}
+
+#[test]
+fn a_broken_part_beside_the_text_takes_nothing_with_it() {
+    let document = "<w:document xmlns:w='w'><w:body><w:p><w:r><w:t>text</w:t></w:r></w:p></w:body></w:document>";
+    let files = [
+        ("word/document.xml", document),
+        ("word/numbering.xml", "<w:numbering><w:num"),
+        ("word/_rels/document.xml.rels", &relationships(&[("r1", "chart", "charts/chart1.xml")])),
+        ("word/charts/chart1.xml", "<c:chart><a:p><a:t>Set</a:t></a:p><c:v>"),
+    ];
+    let bytes = archive(&files.map(|(name, text)| (name, text.as_bytes())));
+    let found = says("a.docx", &bytes, "text\n\nSet");
+    let broken = "the rules of lists are broken: numbers of paragraphs are missing";
+    assert_eq!(found.warnings, [broken, "word/charts/chart1.xml is broken and was not read to its end"]);
+}
+
+const CHART: &str = "<c:chart><c:title><a:p><a:r><a:t>Set pressures</a:t></a:r></a:p></c:title><c:ser>\
+    <c:tx><c:strCache><c:pt><c:v>PSV</c:v></c:pt></c:strCache></c:tx>\
+    <c:cat><c:strCache><c:pt><c:v>Unit 1</c:v></c:pt><c:pt><c:v>Unit 2</c:v></c:pt></c:strCache></c:cat>\
+    <c:val><c:numCache><c:pt><c:v>38.5</c:v></c:pt><c:pt><c:v>40</c:v></c:pt></c:numCache></c:val></c:ser></c:chart>";
+
+#[test]
+fn charts_of_slides_are_read() {
+    let presentation =
+        format!("<p:presentation xmlns:r='{KIND}'><p:sldIdLst><p:sldId r:id='r1'/></p:sldIdLst></p:presentation>");
+    let files = [
+        ("ppt/presentation.xml", presentation.as_str()),
+        ("ppt/_rels/presentation.xml.rels", &relationships(&[("r1", "slide", "slides/slide1.xml")])),
+        ("ppt/slides/slide1.xml", "<p:sld><a:p><a:r><a:t>Slide</a:t></a:r></a:p></p:sld>"),
+        ("ppt/slides/_rels/slide1.xml.rels", &relationships(&[("r1", "chart", "../charts/chart1.xml")])),
+        ("ppt/charts/chart1.xml", CHART),
+    ];
+    let bytes = archive(&files.map(|(name, text)| (name, text.as_bytes())));
+    says("a.pptx", &bytes, "Slide\n\nSet pressures\nPSV\t\nUnit 1\tUnit 2\t\n38.5\t40");
+}
+
+/// A workbook with formats of numbers, a comment and a box of text.
+fn workbook(sheet: &str) -> Vec<u8> {
+    let codes = [(164, "0.0%"), (165, "00000"), (166, "0 &quot;barg&quot;"), (167, "yyyy\\-mm\\-dd hh:mm")];
+    let formats: String =
+        codes.iter().map(|(id, code)| format!("<numFmt numFmtId='{id}' formatCode='{code}'/>")).collect();
+    let styles: String = [0, 164, 165, 166, 167].iter().map(|id| format!("<xf numFmtId='{id}'/>")).collect();
+    let styles = format!("<styleSheet><numFmts>{formats}</numFmts><cellXfs>{styles}</cellXfs></styleSheet>");
+    let book =
+        format!("<workbook xmlns:r='{KIND}'><sheets><sheet name='S' sheetId='1' r:id='r1'/></sheets></workbook>");
+    let files = [
+        ("_rels/.rels", relationships(&[("r", "officeDocument", "xl/workbook.xml")])),
+        ("xl/workbook.xml", book),
+        (
+            "xl/_rels/workbook.xml.rels",
+            relationships(&[("r1", "worksheet", "worksheets/sheet1.xml"), ("r2", "styles", "styles.xml")]),
+        ),
+        ("xl/styles.xml", styles),
+        ("xl/worksheets/sheet1.xml", format!("<worksheet><sheetData>{sheet}</sheetData></worksheet>")),
+        (
+            "xl/worksheets/_rels/sheet1.xml.rels",
+            relationships(&[("r1", "comments", "../comments1.xml"), ("r2", "drawing", "../drawings/drawing1.xml")]),
+        ),
+        (
+            "xl/comments1.xml",
+            "<comments><comment ref='B2'><text><r><t>by test</t></r></text></comment></comments>".into(),
+        ),
+        ("xl/drawings/drawing1.xml", "<xdr:wsDr><a:p><a:r><a:t>note</a:t></a:r></a:p></xdr:wsDr>".into()),
+    ];
+    archive(&files.each_ref().map(|(name, text)| (*name, text.as_bytes())))
+}
+
+#[test]
+fn numbers_are_read_as_their_cells_show_them() {
+    let cells = [("1", "0.125"), ("2", "42"), ("3", "12"), ("0", "0.30000000000000004"), ("4", "45351.99999999")];
+    let row: String = cells.iter().map(|(style, value)| format!("<c s='{style}'><v>{value}</v></c>")).collect();
+    let found = says(
+        "a.xlsx",
+        &workbook(&format!("<row>{row}</row>")),
+        "12.5%\t00042\t12 barg\t0.3\t2024-03-01\n\nB2: by test\n\nnote",
+    );
+    assert!(found.warnings.is_empty(), "{:?}", found.warnings);
+}
+
+#[test]
+fn formulas_without_a_value_are_told() {
+    let row = "<row><c><f>1+1</f></c><c><f>1+1</f><v></v></c><c><f>1+1</f><v/></c><c><f>1+1</f><v>2</v></c></row>";
+    let found = says("a.xlsx", &workbook(row), "2\n\nB2: by test\n\nnote");
+    assert_eq!(found.warnings, ["3 formulas have no value in the file; a spreadsheet that saves it adds them"]);
+}
