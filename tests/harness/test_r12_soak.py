@@ -17,6 +17,8 @@ WARM = 300 if LONG else 20
 FULL = 20_000 if LONG else 0
 # A short run sees the caches fill, and cannot tell.
 SLOPE = 1 if LONG else float("inf")
+# Seconds after which a client gets another token: they are good for an hour.
+RENEW = 1_200
 # Small, so that they are full when the counting begins.
 CACHES = {"PIDQ_GRAPH_CACHE": "16MiB", "PIDQ_RESULT_CACHE": "4MiB"}
 MIB = 1 << 20
@@ -86,8 +88,11 @@ def test_soak():
         wrong, done = [], dict.fromkeys((act for act, _ in LOAD), 0)
 
         def go_on(act, pause, seed):
-            dice, session = random.Random(seed), service.session()
+            dice, session, renewed = random.Random(seed), service.session(), time.monotonic()
             while not over.is_set():
+                if time.monotonic() - renewed > RENEW:
+                    session.close()
+                    session, renewed = service.session(), time.monotonic()
                 try:
                     if not act(service, session, dice):
                         wrong.append(act.__name__)
