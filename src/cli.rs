@@ -36,6 +36,8 @@ mod sorted;
 #[cfg(feature = "server")]
 mod store;
 mod table;
+#[cfg(feature = "pipeline")]
+mod up;
 #[cfg(feature = "server")]
 mod users;
 mod validate;
@@ -121,6 +123,9 @@ enum Command {
     #[cfg(feature = "pipeline")]
     #[command(subcommand)]
     Pipeline(pipeline::Command),
+    /// Serve graphs and documents in one process that needs nothing else.
+    #[cfg(feature = "pipeline")]
+    Up(up::Options),
     /// Answer the conformance protocol: one JSON request and one answer a line.
     ConformanceStdio(conformance::Options),
     /// Print completions for a shell.
@@ -183,6 +188,8 @@ fn run(command: Command) -> Result {
         Command::Clients(options) => clients::run(&options),
         #[cfg(feature = "pipeline")]
         Command::Pipeline(command) => pipeline::run(&command),
+        #[cfg(feature = "pipeline")]
+        Command::Up(options) => up::run(&options),
         Command::ConformanceStdio(options) => conformance::run(&options),
         Command::Completions(options) => generate::completions(&options),
         Command::Man(options) => generate::man(&options),

@@ -44,6 +44,15 @@ pub(crate) fn configure(schema: &mut Value, figures: &[(&'static str, u64)]) {
     }
 }
 
+/// Adds the paths of another service that it answers under a prefix.
+pub(crate) fn add(document: &mut Value, other: &[u8], takes: impl Fn(&str) -> bool) {
+    let Ok(Value::Object(mut other)) = serde_json::from_slice(other) else { return };
+    let (Some(paths), Some(Value::Object(more))) = (document["paths"].as_object_mut(), other.remove("paths")) else {
+        return;
+    };
+    paths.extend(more.into_iter().filter(|(path, _)| takes(path)));
+}
+
 fn operation<S>(route: &Route<S>) -> Value {
     let mut operation = json!({
         "operationId": operation_id(route),

@@ -81,6 +81,8 @@ pub struct App<S: 'static> {
     pub registry: Registry,
     /// Settings that are limits in schemas, which name them as `$comment`: what OpenAPI says instead of the defaults.
     pub figures: Vec<(&'static str, u64)>,
+    /// Another service at the same addresses. None by default.
+    beside: Option<Beside>,
 }
 
 impl<S: Send + Sync + 'static> App<S> {
@@ -105,7 +107,15 @@ impl<S: Send + Sync + 'static> App<S> {
             resource_metadata: None,
             registry: Registry::default(),
             figures: Vec::new(),
+            beside: None,
         }
+    }
+
+    /// Puts another service beside this one: it answers what is under a path, such as `/api`, on the same listeners and
+    /// for as long. What both need of the floor, `/docs` or `/readyz`, is answered here for both.
+    pub fn with<T: Send + Sync + 'static>(mut self, prefix: &'static str, other: Site<T>) -> Self {
+        self.beside = Some(Beside { prefix, site: Arc::new(other) });
+        self
     }
 
     /// Makes it ready to answer.
@@ -115,7 +125,10 @@ impl<S: Send + Sync + 'static> App<S> {
         let public: Vec<_> = Operations::<S>::PUBLIC.iter().chain(self.routes.iter().copied()).collect();
         let mut document = openapi::document(self.name, self.version.unwrap_or("0"), &public);
         openapi::configure(&mut document, &self.figures);
-        let (state, ready) = (self.state.clone(), self.ready);
+        if let Some(beside) = &self.beside {
+            openapi::add(&mut document, &beside.site.document(), |path| beside.takes(path));
+        }
+        let (state, ready, beside) = (self.state.clone(), self.ready, self.beside.clone());
         let metrics = Metrics::new(self.registry);
         let (public, admin) = (Router::new(public, &metrics), Router::new(Operations::<S>::ADMIN, &metrics));
         let facts = Facts {
@@ -126,8 +139,14 @@ impl<S: Send + Sync + 'static> App<S> {
             metrics,
             draining: AtomicBool::new(false),
             ready: Box::new(move || {
-                let state = state.clone();
-                Box::pin(async move { ready(&state).await })
+                let (state, beside) = (state.clone(), beside.clone());
+                Box::pin(async move {
+                    let mut without = ready(&state).await?;
+                    if let Some(beside) = beside {
+                        without.extend(beside.site.standing().await?);
+                    }
+                    Ok(without)
+                })
             }),
         };
         Site(Arc::new(Inner {
@@ -148,7 +167,58 @@ impl<S: Send + Sync + 'static> App<S> {
             introduction: self.introduction,
             origins: self.origins,
             resource_metadata: self.resource_metadata,
+            beside: self.beside,
         }))
+    }
+}
+
+/// A service at the addresses of another one.
+#[derive(Clone)]
+pub(crate) struct Beside {
+    prefix: &'static str,
+    site: Arc<dyn Neighbour>,
+}
+
+impl Beside {
+    /// Whether a path is for it.
+    fn takes(&self, path: &str) -> bool {
+        path.strip_prefix(self.prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    }
+}
+
+/// What a service needs of one that is beside it, whatever the state of that is.
+trait Neighbour: Send + Sync {
+    fn answer<'a>(
+        &'a self,
+        wire: &'a Wire,
+        request: hyper::Request<Incoming>,
+        framing: Framing,
+    ) -> Fut<'a, hyper::Response<Outgoing>>;
+    fn document(&self) -> Bytes;
+    fn standing(&self) -> Fut<'static, Standing>;
+    fn drain(&self);
+}
+
+impl<S: Send + Sync + 'static> Neighbour for Site<S> {
+    fn answer<'a>(
+        &'a self,
+        wire: &'a Wire,
+        request: hyper::Request<Incoming>,
+        framing: Framing,
+    ) -> Fut<'a, hyper::Response<Outgoing>> {
+        Box::pin(answer::answer(&self.0, wire, request, framing))
+    }
+
+    fn document(&self) -> Bytes {
+        self.openapi()
+    }
+
+    fn standing(&self) -> Fut<'static, Standing> {
+        (self.0.facts.ready)()
+    }
+
+    fn drain(&self) {
+        Site::drain(self);
     }
 }
 
@@ -201,6 +271,7 @@ pub(crate) struct Inner<S: 'static> {
     pub introduction: Introduction,
     pub origins: Vec<String>,
     pub resource_metadata: Option<String>,
+    pub beside: Option<Beside>,
 }
 
 /// What is known of a connection when a request comes over it.
@@ -248,11 +319,19 @@ impl<S: Send + Sync + 'static> Site<S> {
         request: hyper::Request<Incoming>,
         framing: Framing,
     ) -> hyper::Response<Outgoing> {
-        answer::answer(&self.0, wire, request, framing).await
+        match &self.0.beside {
+            Some(beside) if wire.door == Door::Public && beside.takes(request.uri().path()) => {
+                beside.site.answer(wire, request, framing).await
+            }
+            _ => answer::answer(&self.0, wire, request, framing).await,
+        }
     }
 
     pub(crate) fn drain(&self) {
         self.0.facts.draining.store(true, Relaxed);
+        if let Some(beside) = &self.0.beside {
+            beside.site.drain();
+        }
     }
 }
 

@@ -73,7 +73,7 @@ pub use accounts::Accounts;
 pub use opening::{OpenError, open, system_id};
 pub use platform::{Bell, Limits, Platform};
 pub use routes::ROUTES;
-pub use running::{Part, start};
+pub use running::{Attendance, Part, start};
 pub use settings::{SETTINGS, TABLES};
 pub use spool::{Spool, Spooled};
 pub use uploads::Uploads;

@@ -65,21 +65,12 @@ async fn run(part: Part, settings: &Settings) -> Result<(), OpenError> {
         Part::Server => {
             let listeners = Floor(settings).listeners()?;
             let app = open(settings).await?;
-            let mut workers = workers(&app, settings.parsed("PIDQ_WORKERS")?);
-            workers.spawn(replicas::follow(Arc::clone(&app.state)));
-            workers.spawn(meters::watch(Arc::clone(&app.state)));
-            workers.spawn(keeping::save(Arc::clone(&app.state)));
-            let (platform, told) = (Arc::clone(&app.state), shutdown.clone().told());
-            tokio::spawn(async move {
-                told.await;
-                platform.feed.close();
-            });
+            let attendance = Attendance::of(&app, settings, &shutdown)?;
             for listener in &listeners {
                 tracing::info!(address = %listener.address()?, "listening");
             }
-            let platform = Arc::clone(&app.state);
             let served = serve(app, listeners, shutdown).await;
-            platform.indexes.save_at_the_end(&platform.store).await;
+            attendance.end().await;
             Ok(served?)
         }
         Part::Worker => {
@@ -90,6 +81,37 @@ async fn run(part: Part, settings: &Settings) -> Result<(), OpenError> {
             shutdown.told().await;
             Ok(())
         }
+    }
+}
+
+/// All that a running platform does beside answering: documents are read, events told, indexes kept. It ends when this is
+/// dropped.
+pub struct Attendance {
+    platform: Arc<Platform>,
+    _tasks: JoinSet<()>,
+}
+
+impl Attendance {
+    /// Begins it. Within a runtime.
+    ///
+    /// # Errors
+    /// If a setting is wrong.
+    pub fn of(app: &App<Platform>, settings: &Settings, shutdown: &Shutdown) -> Result<Attendance, OpenError> {
+        let mut tasks = workers(app, settings.parsed("PIDQ_WORKERS")?);
+        tasks.spawn(replicas::follow(Arc::clone(&app.state)));
+        tasks.spawn(meters::watch(Arc::clone(&app.state)));
+        tasks.spawn(keeping::save(Arc::clone(&app.state)));
+        let (platform, told) = (Arc::clone(&app.state), shutdown.clone().told());
+        tokio::spawn(async move {
+            told.await;
+            platform.feed.close();
+        });
+        Ok(Attendance { platform: Arc::clone(&app.state), _tasks: tasks })
+    }
+
+    /// Keeps what the next start would have to make again.
+    pub async fn end(self) {
+        self.platform.indexes.save_at_the_end(&self.platform.store).await;
     }
 }
 

@@ -50,6 +50,6 @@ mod tokens;
 
 pub use opening::{OpenError, open, open_accounts, open_store};
 pub use routes::ROUTES;
-pub use running::{run, start};
+pub use running::{attend, run, start};
 pub use server::{Budget, OPEN_TENANT, Server};
 pub use settings::SETTINGS;

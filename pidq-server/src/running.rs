@@ -59,16 +59,26 @@ pub fn start(arguments: Vec<String>, environment: impl IntoIterator<Item = (Stri
         // The address first: what the first start makes up is shown once, and must not be lost with a start that fails.
         let listeners = Floor(&settings).listeners()?;
         let app = open(&settings).await?;
-        if app.state.identities.is_none() {
-            stay_on_this_machine(&settings, &listeners)?;
-        }
-        tokio::spawn(reload(app.state.clone(), signal(SignalKind::hangup())?));
-        tokio::spawn(sweep(app.state.clone()));
+        attend(&app.state, &settings, &listeners)?;
         for listener in &listeners {
             tracing::info!(address = %listener.address()?, "listening");
         }
         Ok(serve(app, listeners, shutdown).await?)
     })
+}
+
+/// Looks after what a running service needs beside its answers: directories that are read again, tokens that have
+/// expired. Within a runtime.
+///
+/// # Errors
+/// If it has no accounts, and listens to other machines.
+pub fn attend(server: &Arc<Server>, settings: &Settings, listeners: &[Listener]) -> Result<(), OpenError> {
+    if server.identities.is_none() {
+        stay_on_this_machine(settings, listeners)?;
+    }
+    tokio::spawn(reload(server.clone(), signal(SignalKind::hangup())?));
+    tokio::spawn(sweep(server.clone()));
+    Ok(())
 }
 
 /// A service without accounts is for this machine, also over the sockets of a service manager.

@@ -32,3 +32,4 @@ mod readme;
 mod remote;
 mod service;
 mod shortcuts;
+mod up;

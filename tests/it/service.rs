@@ -26,7 +26,7 @@ pub fn folder(name: &str) -> PathBuf {
 
 /// A service that runs until it is dropped.
 pub struct Service {
-    child: Child,
+    pub child: Child,
     pub address: String,
 }
 
@@ -37,10 +37,15 @@ impl Service {
 
     /// With secrets, which come from the environment.
     pub fn with(environment: &[(&str, &str)], arguments: &[&str]) -> Service {
+        Service::of("serve", environment, arguments)
+    }
+
+    /// By one of the commands that serve.
+    pub fn of(name: &str, environment: &[(&str, &str)], arguments: &[&str]) -> Service {
         let mut command = pidq();
         command
             .envs(environment.iter().copied())
-            .arg("serve")
+            .arg(name)
             .args(["--listen", "127.0.0.1:0", "--admin-listen", ""])
             .args(arguments);
         let mut child = command.stderr(Stdio::piped()).spawn().expect("it starts");

@@ -1,0 +1,83 @@
+//! Graphs and documents served by one process, as a new user starts it.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::Command;
+use std::thread;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::service::{Service, folder, pidq};
+
+const PASSWORD: &str = "a long password of a test";
+const SECRET: &str = "pidq_cs_a-long-secret-of-a-test-0123456789abcdefghij";
+/// What the first start would make up, and no time for a proxy to notice that it ends.
+const SETTINGS: &[(&str, &str)] =
+    &[("PIDQ_ADMIN_PASSWORD", PASSWORD), ("PIDQ_CLIENT_SECRET", SECRET), ("PIDQ_DRAIN_WAIT", "0s")];
+
+fn start(data: &Path) -> Service {
+    Service::of("up", SETTINGS, &["--demo", "--data-dir", data.to_str().expect("a path")])
+}
+
+/// The status and the body of an answer.
+fn get(service: &Service, path: &str) -> (u16, String) {
+    let mut stream = TcpStream::connect(&service.address).expect("it listens");
+    write!(stream, "GET {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n").expect("it reads");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).expect("it answers");
+    let (head, body) = answer.split_once("\r\n\r\n").expect("a head and a body");
+    (head.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status"), body.to_owned())
+}
+
+/// The pipelines, when all of their documents were read.
+fn pipelines(service: &Service) -> Vec<Value> {
+    for _ in 0..300 {
+        let (status, body) = get(service, "/api/pipelines");
+        assert_eq!(status, 200, "{body}");
+        let list: Value = serde_json::from_str(&body).expect("it is JSON");
+        let pipelines = list["data"].as_array().expect("a list").clone();
+        if pipelines.iter().all(|one| one["document_counts"]["ready"] == one["document_counts"]["total"]) {
+            return pipelines;
+        }
+        thread::sleep(Duration::from_millis(100));
+    }
+    panic!("the documents of the demonstration are not read");
+}
+
+/// The graphs that the demonstration's user sees.
+fn graphs(service: &Service) -> String {
+    let mut command = pidq();
+    command.envs([("PIDQ_CLIENT_ID", "pidq"), ("PIDQ_CLIENT_SECRET", SECRET)]);
+    command.envs([("PIDQ_USERNAME", "demo"), ("PIDQ_PASSWORD", PASSWORD)]);
+    let output = command.args(["graph", "--url", &format!("http://{}", service.address), "list"]).output();
+    let output = output.expect("the command runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+fn check(service: &Service) {
+    let pipelines = pipelines(service);
+    let told: Vec<_> = pipelines.iter().map(|one| (&one["name"], &one["document_counts"]["total"])).collect();
+    assert_eq!(told, [(&Value::from("Unit 100"), &Value::from(3))]);
+    let graphs = graphs(service);
+    assert!(graphs.contains("plant-100") && graphs.contains("storage-100"), "{graphs}");
+}
+
+#[test]
+fn one_process_has_graphs_and_documents_on_one_address() {
+    let data = folder("up");
+    let mut service = start(&data);
+    check(&service);
+    for (path, status) in [("/readyz", 200), ("/docs", 200), ("/graph/plant-100", 401), ("/apis", 404), ("/api", 404)] {
+        assert_eq!(get(&service, path).0, status, "{path}");
+    }
+    let interface = get(&service, "/openapi.json").1;
+    assert!(interface.contains("\"/graph/{job_id}\"") && interface.contains("\"/api/pipelines\""));
+    let stopped = Command::new("kill").arg(service.child.id().to_string()).status().expect("kill runs");
+    assert!(stopped.success());
+    assert!(service.child.wait().expect("it ends").success());
+    // What is there already is not put in again.
+    check(&start(&data));
+}
