@@ -269,6 +269,12 @@ fn cache(settings: &Settings, redis: Option<Arc<Redis>>, installation: &str) -> 
     })
 }
 
+/// Why a platform without a master key does not start where other machines reach it.
+pub(crate) fn nobody_asked(settings: &Settings, address: SocketAddr) -> SettingError {
+    let why = format!("without it everybody may do everything, and the platform listens on {address}");
+    settings.wrong("PIDQ_APP_MASTER_KEY", &why)
+}
+
 /// The accounts, with the master key; none on loopback, where nobody said one.
 async fn of_accounts(settings: &Settings, database: &Database) -> Result<Option<Accounts>, OpenError> {
     let secret = settings.secret("PIDQ_APP_MASTER_SECRET")?;
@@ -280,10 +286,7 @@ async fn of_accounts(settings: &Settings, database: &Database) -> Result<Option<
         }
         let listens: Vec<SocketAddr> = settings.list("PIDQ_LISTEN")?;
         return match listens.iter().find(|address| !address.ip().is_loopback()) {
-            Some(address) => {
-                let why = format!("without it everybody may do everything, and the platform listens on {address}");
-                Err(settings.wrong("PIDQ_APP_MASTER_KEY", &why).into())
-            }
+            Some(address) => Err(nobody_asked(settings, *address).into()),
             None => Ok(None),
         };
     };

@@ -3,10 +3,10 @@
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use pidq_http::{App, Floor, Settings, Shutdown, help, serve};
+use pidq_http::{App, Floor, Listener, Settings, Shutdown, help, serve};
 use tokio::task::JoinSet;
 
-use crate::opening::{OpenError, open};
+use crate::opening::{self, OpenError, open};
 use crate::platform::Platform;
 use crate::replicas;
 use crate::settings::TABLES;
@@ -65,7 +65,7 @@ async fn run(part: Part, settings: &Settings) -> Result<(), OpenError> {
         Part::Server => {
             let listeners = Floor(settings).listeners()?;
             let app = open(settings).await?;
-            let attendance = Attendance::of(&app, settings, &shutdown)?;
+            let attendance = Attendance::of(&app, settings, &listeners, &shutdown)?;
             for listener in &listeners {
                 tracing::info!(address = %listener.address()?, "listening");
             }
@@ -95,8 +95,18 @@ impl Attendance {
     /// Begins it. Within a runtime.
     ///
     /// # Errors
-    /// If a setting is wrong.
-    pub fn of(app: &App<Platform>, settings: &Settings, shutdown: &Shutdown) -> Result<Attendance, OpenError> {
+    /// If a setting is wrong, or if it has no master key and listens to other machines.
+    pub fn of(
+        app: &App<Platform>,
+        settings: &Settings,
+        listeners: &[Listener],
+        shutdown: &Shutdown,
+    ) -> Result<Attendance, OpenError> {
+        if app.state.accounts.is_none()
+            && let Some(address) = Listener::beyond_loopback(listeners)?
+        {
+            return Err(opening::nobody_asked(settings, address).into());
+        }
         let mut tasks = workers(app, settings.parsed("PIDQ_WORKERS")?);
         tasks.spawn(replicas::follow(Arc::clone(&app.state)));
         tasks.spawn(meters::watch(Arc::clone(&app.state)));
@@ -125,4 +135,26 @@ fn workers(app: &App<Platform>, workers: usize) -> JoinSet<()> {
     tasks.spawn(events::publish(Arc::clone(&app.state)));
     tasks.spawn(webhooks::send(Arc::clone(&app.state)));
     tasks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_platform_without_a_master_key_listens_on_loopback_alone() {
+        let folder = std::env::temp_dir().join(format!("pidq-loopback-{}", std::process::id()));
+        let data = folder.to_str().expect("a path").to_owned();
+        let settings = Settings::read(TABLES, ["--data-dir".into(), data], []).expect("no mistake");
+        let app = open(&settings).await.expect("it opens");
+        let (_stop, shutdown) = Shutdown::manual();
+        let attended = |address: &str| {
+            let listener = Listener::insecure(address.parse().expect("an address")).expect("a free port");
+            Attendance::of(&app, &settings, &[listener], &shutdown).map(drop)
+        };
+        assert!(attended("127.0.0.1:0").is_ok());
+        let refused = attended("0.0.0.0:0");
+        assert!(refused.is_err_and(|error| error.to_string().contains("PIDQ_APP_MASTER_KEY")));
+        drop(std::fs::remove_dir_all(folder));
+    }
 }

@@ -83,14 +83,13 @@ pub fn attend(server: &Arc<Server>, settings: &Settings, listeners: &[Listener])
 
 /// A service without accounts is for this machine, also over the sockets of a service manager.
 fn stay_on_this_machine(settings: &Settings, listeners: &[Listener]) -> Result<(), OpenError> {
-    for listener in listeners.iter().filter(|listener| listener.is_public()) {
-        let address = listener.address()?;
-        if !address.ip().to_canonical().is_loopback() {
+    match Listener::beyond_loopback(listeners)? {
+        Some(address) => {
             let why = format!("`off` is for loopback, and the service listens on {address}");
-            return Err(settings.wrong("PIDQ_AUTH", &why).into());
+            Err(settings.wrong("PIDQ_AUTH", &why).into())
         }
+        None => Ok(()),
     }
-    Ok(())
 }
 
 /// How often expired tokens are thrown away.

@@ -82,7 +82,7 @@ async fn serve_both(settings: &Settings, is_demo: bool) -> Result {
     let graphs = pidq_server::open(settings).await.map_err(told)?;
     let documents = pidq_pipeline::open(settings).await.map_err(told)?;
     pidq_server::attend(&graphs.state, settings, &listeners).map_err(told)?;
-    let attendance = Attendance::of(&documents, settings, &shutdown).map_err(told)?;
+    let attendance = Attendance::of(&documents, settings, &listeners, &shutdown).map_err(told)?;
     let documents = documents.build();
     if is_demo {
         demo::fill(&graphs.state, &documents).await?;

@@ -65,6 +65,20 @@ impl Listener {
         self.door == Door::Public
     }
 
+    /// The first address of some listeners that other machines reach, also over the sockets of a service manager.
+    ///
+    /// # Errors
+    /// If a socket does not say where it is.
+    pub fn beyond_loopback(listeners: &[Listener]) -> io::Result<Option<SocketAddr>> {
+        for listener in listeners.iter().filter(|listener| listener.is_public()) {
+            let address = listener.address()?;
+            if !address.ip().to_canonical().is_loopback() {
+                return Ok(Some(address));
+            }
+        }
+        Ok(None)
+    }
+
     /// The address it is bound to: the port when 0 was asked for.
     pub fn address(&self) -> io::Result<SocketAddr> {
         self.socket.local_addr()
