@@ -202,8 +202,9 @@ fn with_ends(html: &str) -> String {
     let mut rest = html;
     while let Some((before, tag)) = rest.split_once('<') {
         let name = tag.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default().to_ascii_lowercase();
-        let end = if RAW.contains(&name.as_str()) { end_of_tag(tag) } else { 0 };
-        let (inside, after) = tag.split_at(end);
+        let end = if RAW.contains(&name.as_str()) { end_of_tag(tag) } else { Some(0) };
+        // A tag without an end is the last one; to look for that of each would take its time.
+        let Some((inside, after)) = end.map(|end| tag.split_at(end)) else { break };
         out.push_str(before);
         out.push('<');
         match inside.strip_suffix('/') {
@@ -216,7 +217,7 @@ fn with_ends(html: &str) -> String {
 }
 
 /// Where the bracket is that ends a tag; one in quotes does not.
-fn end_of_tag(tag: &str) -> usize {
+fn end_of_tag(tag: &str) -> Option<usize> {
     let mut quote = None;
     let ends = |byte: u8| {
         match (quote, byte) {
@@ -226,7 +227,7 @@ fn end_of_tag(tag: &str) -> usize {
         }
         quote.is_none() && byte == b'>'
     };
-    tag.bytes().position(ends).unwrap_or(0)
+    tag.bytes().position(ends)
 }
 
 struct Page<'g> {

@@ -385,3 +385,10 @@ fn a_hub_with_all_edges_is_described_in_bounds() {
     let found = read_apart("hub.json", graph.as_bytes(), &Options::default()).unwrap();
     assert!(found.text.contains("and 19960 more"), "{:.400}", found.text);
 }
+
+#[test]
+fn tags_of_xhtml_without_an_end_take_no_time() {
+    let html = format!("<html xmlns='http://www.w3.org/1999/xhtml'><p>V-201</p>{}", "<script '".repeat(100_000));
+    let found = read_apart("a.xhtml", html.as_bytes(), &Options::default()).expect("it is read");
+    assert_eq!(super::words(&found.text), "V-201");
+}
