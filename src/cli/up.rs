@@ -79,7 +79,9 @@ fn settings(arguments: Vec<String>, is_demo: bool) -> Result<Settings> {
 async fn serve_both(settings: &Settings, is_demo: bool) -> Result {
     let shutdown = Shutdown::on_signals().map_err(told)?;
     let listeners = Floor(settings).listeners().map_err(told)?;
-    let graphs = pidq_server::open(settings).await.map_err(told)?;
+    let mut graphs = pidq_server::open(settings).await.map_err(told)?;
+    // The documentation and `/version` are about both.
+    graphs.name = "pidq";
     let documents = pidq_pipeline::open(settings).await.map_err(told)?;
     pidq_server::attend(&graphs.state, settings, &listeners).map_err(told)?;
     let attendance = Attendance::of(&documents, settings, &listeners, &shutdown).map_err(told)?;
