@@ -1,6 +1,7 @@
 //! The doors of the engine: `Dialect` knows a language, `Query` is a compiled text, `Outcome` what a run gives.
 
 mod explanation;
+mod listing;
 
 use std::cell::OnceCell;
 use std::fmt;

@@ -37,6 +37,7 @@ mod answering;
 mod asker;
 mod fleet;
 mod graph;
+mod language;
 mod opening;
 mod problems;
 mod question;

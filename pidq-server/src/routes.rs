@@ -3,7 +3,7 @@
 use pidq_http::{Accepts, Access, Method, Parameter, Place, Reply, Route, oauth};
 
 use crate::server::Server;
-use crate::{fleet, graph, question, tokens};
+use crate::{fleet, graph, language, question, tokens};
 
 /// The most bytes of a query request.
 const QUERY_BODY: u64 = 2 << 20;
@@ -62,6 +62,16 @@ pub const ROUTES: &[Route<Server>] = &[
         body: None,
         replies: &[reply(200, OBJECT, "The metadata.")],
         handler: |server, _| Box::pin(async move { tokens::resource(server) }),
+    },
+    Route {
+        method: Method::GET,
+        path: "/functions",
+        access: Access::Public,
+        summary: "The functions and operators of the language, for editors.",
+        parameters: &[],
+        body: None,
+        replies: &[reply(200, LANGUAGE, "The language.")],
+        handler: |_, _| Box::pin(async { language::functions() }),
     },
     Route {
         method: Method::GET,
@@ -229,6 +239,7 @@ const CURSOR: Parameter = Parameter {
 
 const OBJECT: &str = r#"{"type":"object"}"#;
 const TOKEN: &str = r#"{"type":"object","required":["access_token","token_type","expires_in","scope"],"properties":{"access_token":{"type":"string"},"token_type":{"const":"Bearer"},"expires_in":{"type":"integer"},"refresh_token":{"type":"string"},"scope":{"type":"string"}}}"#;
+const LANGUAGE: &str = r#"{"type":"object","required":["functions","operators"],"properties":{"functions":{"type":"array","items":{"type":"object","required":["name","signature","summary","example","params"]}},"operators":{"type":"array","items":{"type":"object","required":["text","function","level"]}}}}"#;
 const GRAPH: &str = r#"{"type":"object","required":["pid_graph"],"properties":{"pid_graph":{"type":"object","required":["nodes","edges"],"properties":{"nodes":{"type":"array","items":{"type":"object"}},"edges":{"type":"array","items":{"type":"object"}},"metadata":{"type":"object"}}}}}"#;
 /// `?format=node-link` is JSON as well.
 const GRAPH_OR_LINKS: &str = r#"{"anyOf":[{"type":"object","required":["pid_graph"],"properties":{"pid_graph":{"type":"object","required":["nodes","edges"],"properties":{"nodes":{"type":"array","items":{"type":"object"}},"edges":{"type":"array","items":{"type":"object"}},"metadata":{"type":"object"}}}}},{"type":"object","required":["directed","multigraph","graph","nodes"]}]}"#;

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use pidq::{Dialect, Function};
 
 use super::failure::{Failure, Result, Status};
@@ -12,7 +12,8 @@ use super::question::Profile;
 const EXAMPLES: &str = "\
 Examples:
   pidq functions
-  pidq functions groupBy";
+  pidq functions groupBy
+  pidq functions --format json";
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
@@ -23,17 +24,37 @@ pub struct Options {
     /// The language
     #[arg(long, value_enum, default_value_t)]
     profile: Profile,
+
+    /// How they are written
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+#[derive(Clone, Copy, Default, ValueEnum)]
+enum Format {
+    /// For people
+    #[default]
+    Text,
+    /// One object, for editors: all functions and operators, or the one function
+    Json,
 }
 
 /// Runs the subcommand.
 pub fn run(options: &Options) -> Result {
     let dialect = options.profile.dialect();
-    let text = match &options.name {
-        None => list(&dialect),
-        Some(name) => describe(&dialect, name)?,
+    let found = options.name.as_deref().map(|name| find(&dialect, name)).transpose()?;
+    let text = match (options.format, found) {
+        (Format::Text, None) => list(&dialect),
+        (Format::Text, Some(function)) => details(function),
+        (Format::Json, None) => line(serde_json::to_string_pretty(&dialect))?,
+        (Format::Json, Some(function)) => line(serde_json::to_string_pretty(function))?,
     };
     io::stdout().lock().write_all(text.as_bytes())?;
     Ok(Status::Done)
+}
+
+fn line(json: serde_json::Result<String>) -> Result<String> {
+    Ok(json.map_err(io::Error::from)? + "\n")
 }
 
 /// One line a function, in the order of the manual: kin stand together.
@@ -48,12 +69,12 @@ fn list(dialect: &Dialect) -> String {
     })
 }
 
-fn describe(dialect: &Dialect, name: &str) -> Result<String> {
+fn find<'a>(dialect: &'a Dialect, name: &str) -> Result<&'a Function> {
     let named = name.trim_end_matches("()");
     let operator = dialect.operators().flatten().find(|(text, _)| &**text == name).map(|(_, function)| function);
     let named = operator.map_or(named, |function| function);
     let found = dialect.functions().find(|function| function.name == named);
-    found.map(details).ok_or_else(|| unknown(dialect, named))
+    found.ok_or_else(|| unknown(dialect, named))
 }
 
 fn details(function: &Function) -> String {

@@ -101,6 +101,11 @@ fn functions_are_described() {
     check_error(&["functions", "lenght"], "", "no function `lenght`", 2);
     let listed = pidq(&["functions"], "").stdout;
     assert!(String::from_utf8_lossy(&listed).contains("groupBy(key)"));
+    let json = |args: &[&str]| -> serde_json::Value { serde_json::from_slice(&pidq(args, "").stdout).expect("JSON") };
+    let all = json(&["functions", "--format", "json"]);
+    let one = json(&["functions", "groupBy", "--format", "json"]);
+    assert_eq!(one["signature"], "groupBy(key)");
+    assert!(all["functions"].as_array().is_some_and(|rows| rows.contains(&one)));
 }
 
 #[test]

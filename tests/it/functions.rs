@@ -1,6 +1,7 @@
 //! Every function is documented, and its example gives what it says.
 
 use pidq::{Dialect, Graph, Limits};
+use serde_json::json;
 
 /// The drawing that examples ask about.
 pub const DRAWING: &str = include_str!("../data/graph/pid_small.json");
@@ -30,4 +31,21 @@ fn every_function_is_documented_and_named_once() {
     names.sort_unstable();
     assert!(names.windows(2).all(|pair| pair[0] != pair[1]), "a name stands twice: {names:?}");
     assert_eq!(Dialect::json_query().functions().count(), 55);
+}
+
+#[test]
+fn the_language_as_data_names_what_can_be_written() {
+    let listed = serde_json::to_value(Dialect::standard()).expect("JSON");
+    let texts = |list: &str, member: &str| -> Vec<String> {
+        let rows = listed[list].as_array().expect("a list").iter();
+        rows.map(|row| row[member].as_str().expect("a text").to_owned()).collect()
+    };
+    let names: Vec<_> = Dialect::standard().functions().map(|function| function.name.to_owned()).collect();
+    assert_eq!(texts("functions", "name"), names);
+    assert!(texts("operators", "function").iter().all(|name| names.contains(name)));
+    let isolate = names.iter().position(|name| name == "isolate").expect("a function of drawings");
+    let options = &listed["functions"][isolate]["params"][1];
+    assert_eq!((&options["expects"], &options["optional"]), (&json!("options"), &json!(true)));
+    assert!(options["options"].as_array().is_some_and(|options| options.contains(&json!("barriers"))), "{options}");
+    assert_eq!(listed["operators"][0], json!({"text": "^", "function": "pow", "level": 0}));
 }

@@ -22,6 +22,7 @@ fn calls() -> Vec<(&'static str, &'static str, &'static str, String, u16)> {
         ("POST", "/o/introspect/", "/o/introspect/", token, 200),
         ("GET", "/.well-known/oauth-authorization-server", "/.well-known/oauth-authorization-server", none(), 200),
         ("GET", "/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource", none(), 200),
+        ("GET", "/functions", "/functions", none(), 200),
         ("PUT", "/graph/{job_id}", "/graph/J-1", DRAWING.into(), 201),
         ("GET", "/graph", "/graph", none(), 200),
         ("POST", "/graph", "/graph", fleet, 200),
