@@ -11,7 +11,7 @@ use pidq::{Cancel, Limits};
 /// The option `--limits`.
 #[derive(Args)]
 pub struct LimitOptions {
-    /// What a run may cost, such as `fuel=5M,memory=1G,output=10M,time=2s`; else 2 billion steps, 2 GiB, any output, any time
+    /// What a run may cost, such as `fuel=5M,memory=1G,output=10M,time=2s`, also `string`, `backtracks`, `rows`, `paths` and `depth`; else 2 billion steps, 2 GiB, any output, any time
     #[arg(long, value_name = "NAME=AMOUNT,...", default_value = "", hide_default_value = true)]
     limits: Budget,
 }
@@ -31,6 +31,9 @@ pub struct Budget {
     output: usize,
     string: usize,
     backtracks: usize,
+    rows: usize,
+    paths: usize,
+    depth: usize,
     time: Option<Duration>,
 }
 
@@ -43,6 +46,9 @@ impl Default for Budget {
             output: usize::MAX,
             string: library.string,
             backtracks: library.backtracks,
+            rows: library.rows,
+            paths: library.paths,
+            depth: library.depth,
             time: None,
         }
     }
@@ -75,8 +81,10 @@ impl Budget {
             output: self.output,
             string: self.string,
             backtracks: self.backtracks,
+            rows: self.rows,
+            paths: self.paths,
+            depth: self.depth,
             cancel,
-            ..Limits::default()
         }
     }
 }
@@ -94,9 +102,14 @@ impl FromStr for Budget {
                 "output" => budget.output = bytes(amount)?,
                 "string" => budget.string = bytes(amount)?,
                 "backtracks" => budget.backtracks = size(count(amount, 1000)?),
+                "rows" => budget.rows = size(count(amount, 1000)?),
+                "paths" => budget.paths = size(count(amount, 1000)?),
+                // Steps are counted in 32 bits.
+                "depth" => budget.depth = size(count(amount, 1000)?.min(u32::MAX.into())),
                 "time" => budget.time = Some(duration(amount)?),
                 other => {
-                    return Err(format!("no limit `{other}`: fuel, memory, output, string, backtracks and time are"));
+                    let names = "fuel, memory, output, string, backtracks, rows, paths, depth and time";
+                    return Err(format!("no limit `{other}`: {names} are"));
                 }
             }
         }
@@ -142,6 +155,12 @@ mod tests {
         let budget: Budget = "fuel=5M,memory=2k,output=7,time=500ms".parse().expect("four good limits");
         assert_eq!((budget.fuel, budget.memory, budget.output), (5_000_000, 2048, 7));
         assert_eq!(budget.time, Some(Duration::from_millis(500)));
+    }
+
+    #[test]
+    fn lists_and_walks_may_be_longer() {
+        let budget: Budget = "rows=1M,paths=2k,depth=9G".parse().expect("three good limits");
+        assert_eq!((budget.rows, budget.paths, budget.depth), (1_000_000, 2000, u32::MAX as usize));
     }
 
     #[test]

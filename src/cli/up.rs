@@ -5,7 +5,7 @@ mod demo;
 use std::io::{self, Write};
 
 use clap::Args;
-use pidq_http::{COMMON, Floor, Listener, Setting, Settings, Shutdown, give_memory_back, help, serve};
+use pidq_http::{COMMON, Floor, Kind, Listener, Setting, Settings, Shutdown, give_memory_back, help, serve, settings};
 use pidq_pipeline::Attendance;
 
 use super::failure::{Failure, Result, Status};
@@ -52,10 +52,16 @@ pub fn run(options: &Options) -> Result {
     runtime.block_on(serve_both(&settings, is(&["--demo"])))
 }
 
-/// The settings of both. A later table decides where both have a row: on which address, for one.
+/// What is otherwise here than in either.
+const OWN: &[Setting] = settings![
+    "PIDQ_DATABASE_URL", "config.database.url", Kind::Text, None, true, "Accounts, tokens and documents: `sqlite:FILE` or `postgres://…`; else `pidq.db` in the data directory.";
+];
+
+/// The settings of both. A later table decides where two have a row: on which address, for one.
 fn tables() -> Vec<&'static [Setting]> {
     let mut tables = vec![COMMON, pidq_server::SETTINGS];
     tables.extend(pidq_pipeline::TABLES.iter().filter(|table| !std::ptr::eq(**table, COMMON)));
+    tables.push(OWN);
     tables
 }
 

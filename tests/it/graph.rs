@@ -491,8 +491,23 @@ fn limits_of_rows_and_depth_hold() {
     assert_eq!(code(walk, Limits::default()), None);
     assert_eq!(code(walk, Limits { rows: 10, ..Limits::default() }), Some("PQ4004"));
     assert_eq!(code(walk, Limits { depth: 10, ..Limits::default() }), Some("PQ4002"));
+    assert_eq!(code(walk, Limits { depth: usize::MAX, ..Limits::default() }), None);
     assert_eq!(code(r#"downstream("S-0", {depth: 5})"#, Limits { depth: 10, ..Limits::default() }), None);
     assert_eq!(code(walk, Limits { fuel: 30, ..Limits::default() }), Some("PQ4001"));
+}
+
+#[test]
+fn whoever_gets_too_many_rows_is_told_which_limit_it_was() {
+    let chain: Vec<String> = (0..50).map(|at| format!("S-{at}")).collect();
+    let graph = Graph::from_json(drawing(&chain.join(" → "))).expect("JSON");
+    let help = |query: &str| {
+        let limits = Limits { rows: 10, ..Limits::default() };
+        let answer = Dialect::standard().parse(query).and_then(|query| query.to_json(&graph, limits));
+        answer.expect_err("it is too long").help().map(str::to_owned).unwrap_or_default()
+    };
+    assert!(help(r#"downstream("S-0", {limit: 5})"#).starts_with("raise `limit`"));
+    assert!(help(r#"downstream("S-0", {limit: 100})"#).contains("let the run have more `rows`"));
+    assert!(help(r#"downstream("S-0")"#).contains("let the run have more `rows`"));
 }
 
 /// What is around each node is counted without the lists, and nothing else about it is different.

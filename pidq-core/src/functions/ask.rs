@@ -162,7 +162,8 @@ impl<'a> Ask<'a> {
         const PASSES: [Pass; 3] = [Pass::None, Pass::Zone, Pass::Any];
         let dir = self.word(cx, "dir", &["down", "up", "both", "out", "in"])?.map_or(dir, |at| DIRS[at]);
         let pass = self.word(cx, "pass", &["none", "zone", "any"])?.map_or(pass, |at| PASSES[at]);
-        let deepest = cx.limits().depth;
+        // Steps are counted in 32 bits.
+        let deepest = cx.limits().depth.min(u32::MAX as usize);
         let depth = self.number(cx, "depth")?.map_or(deepest, |depth| depth.min(deepest));
         let over = if self.option("edges").is_some() { Over::All } else { Over::Flow };
         Ok(Rules { over, dir, pass, depth: depth as u32 })
@@ -387,16 +388,20 @@ fn unknown_node(plant: &Plant<'_>, reference: Value<'_>) -> Error {
         .with_suggestions(near.iter().map(|tag| String::from(*tag)).collect())
 }
 
-/// A list longer than allowed.
-pub(super) fn too_many(what: &str, limit: usize) -> Error {
+/// A list longer than allowed. What the run allows is no business of an option.
+pub(super) fn too_many(cx: &Cx<'_>, what: &str, limit: usize) -> Error {
     let error = Error::new(Code::TooManyRows, format!("there are more than {limit} {what}"));
-    error.with_limit("rows", limit as u64).with_help("raise `limit`, or ask for less")
+    let error = error.with_limit("rows", limit as u64);
+    match limit >= cx.limits().rows {
+        true => error.with_help("ask for less, or let the run have more `rows`"),
+        false => error.with_help("raise `limit`, or ask for less"),
+    }
 }
 
 /// Checks a list against an option and against the limits of the run.
 pub(super) fn check_rows(cx: &Cx<'_>, count: usize, limit: Option<usize>) -> Result<()> {
     let most = limit.unwrap_or(usize::MAX).min(cx.limits().rows);
-    if count > most { Err(too_many("nodes", most)) } else { Ok(()) }
+    if count > most { Err(too_many(cx, "nodes", most)) } else { Ok(()) }
 }
 
 /// Some nodes as a list of the document's objects.

@@ -341,12 +341,12 @@ fn steps<'a>(cx: &mut Cx<'a>, ask: &Ask<'a>, from: &[NodeId], rules: &Rules) -> 
 
 /// A walk that was cut off by the limit of the run, and not by an option, is not complete.
 fn check_depth(cx: &Cx<'_>, rules: &Rules, depth: u32) -> Result<()> {
-    let deepest = cx.limits().depth as u32;
+    let deepest = u32::try_from(cx.limits().depth).unwrap_or(u32::MAX);
     if rules.depth < deepest || depth < deepest {
         return Ok(());
     }
     let error = Error::new(Code::TooDeep, format!("the walk is longer than {deepest} steps"));
-    Err(error.with_limit("depth", deepest.into()).with_help("end it earlier with `depth` or `until`"))
+    Err(error.with_limit("depth", deepest.into()).with_help("end it earlier with `depth` or `until`, or let the run have more `depth`"))
 }
 
 /// The nodes of a walk from the nodes of a call, these first, and the edges of unknown direction that led to them.
@@ -669,8 +669,9 @@ fn cut<T>(cx: &mut Cx<'_>, mut found: Vec<T>, what: &'static str, (limit, trunca
         return Ok(found);
     }
     if !truncates {
-        let error = too_many(what, limit);
-        return Err(error.with_help("raise `limit`, ask for less, or take the first ones: `{onLimit: \"truncate\"}`"));
+        let error = too_many(cx, what, limit);
+        let help = error.help().map(|help| format!("{help}, or take the first ones: `{{onLimit: \"truncate\"}}`"));
+        return Err(error.with_help(help.unwrap_or_default()));
     }
     cx.cut(limit, what)?;
     found.truncate(limit);

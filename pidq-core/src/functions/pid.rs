@@ -431,7 +431,7 @@ fn isolation<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<
         accept_one_way: ask.flag(cx, "acceptOneWay")?,
         accept_relief: ask.flag(cx, "acceptRelief")?,
         pass: ask.word(cx, "pass", &["none", "zone", "any"])?.map_or(Pass::None, |at| PASSES[at]),
-        depth: ask.number(cx, "depth")?.unwrap_or(200).min(cx.limits().depth) as u32,
+        depth: u32::try_from(ask.number(cx, "depth")?.unwrap_or(200).min(cx.limits().depth)).unwrap_or(u32::MAX),
         grows: ask.word(cx, "scope", &["item", "grow"])? == Some(1),
     };
     let condition = ask.option("barriers");
