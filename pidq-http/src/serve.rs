@@ -43,7 +43,8 @@ pub async fn serve<S: Send + Sync + 'static>(
     serve_site(app.build(), listeners, shutdown).await
 }
 
-async fn serve_site<S: Send + Sync + 'static>(
+/// The same for an app that was made ready before.
+pub async fn serve_site<S: Send + Sync + 'static>(
     site: Site<S>,
     listeners: Vec<Listener>,
     mut shutdown: Shutdown,

@@ -1,7 +1,7 @@
 //! A service put together: state, routes, limits and hooks in; something that can be served out.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, Weak};
 
 use bytes::Bytes;
 use hyper::Method;
@@ -250,6 +250,19 @@ pub(crate) struct Facts {
     pub ready: Box<dyn Fn() -> Fut<'static, Standing> + Send + Sync>,
 }
 
+/// Why a body broke off.
+type Fault = Box<dyn std::error::Error + Send + Sync>;
+
+/// A way to call a service as long as it is there.
+pub struct Line<S: 'static>(Weak<Inner<S>>);
+
+impl<S: Send + Sync + 'static> Line<S> {
+    /// The service, if it is still there.
+    pub fn site(&self) -> Option<Site<S>> {
+        self.0.upgrade().map(Site)
+    }
+}
+
 /// A service that can answer: by `serve`, or by a call, which tests and embedders make.
 pub struct Site<S: 'static>(pub(crate) Arc<Inner<S>>);
 
@@ -297,10 +310,15 @@ impl<S: Send + Sync + 'static> Site<S> {
     pub async fn call(
         &self,
         request: hyper::Request<Bytes>,
-    ) -> hyper::Response<impl http_body::Body<Data = Bytes> + use<S>> {
+    ) -> hyper::Response<impl http_body::Body<Data = Bytes, Error: Into<Fault>> + Send + use<S>> {
         let peer = std::net::Ipv4Addr::LOCALHOST.into();
         let wire = Wire { peer, tls: false, door: Door::Public, piece: PIECE, activity: Arc::default() };
         self.answer(&wire, request.map(Incoming::from), Framing::Sound).await
+    }
+
+    /// A way to call it for what it calls itself, or is beside it: it keeps nothing alive.
+    pub fn line(&self) -> Line<S> {
+        Line(Arc::downgrade(&self.0))
     }
 
     /// The methods and paths that it answers, for tests that compare them with the documentation.

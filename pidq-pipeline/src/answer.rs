@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 use tokio::sync::mpsc::Sender;
 
-pub use context::{Citation, Context};
+pub use context::{Citation, Context, Drawn};
 pub use event::Event;
 
 use crate::citations::{Reading, is_refusal, needs_citation};

@@ -1,5 +1,6 @@
 //! `/api/pipelines/{pipeline_id}/query`: a question that a model answers from what was found, with citations.
 
+mod drawing;
 mod sampling;
 
 use std::sync::Arc;
@@ -11,7 +12,7 @@ use serde_json::{Map, Value, json};
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
 use tracing::Instrument;
 
-use crate::answer::{self, Answer, Event};
+use crate::answer::{self, Answer, Context, Event};
 use crate::bodies;
 use crate::connections;
 use crate::egress::AllowList;
@@ -43,6 +44,7 @@ struct Asked {
     stream: Option<bool>,
     include_contexts: Option<bool>,
     timeout_ms: Option<u64>,
+    graph: Option<drawing::Asked>,
 }
 
 /// The LLM of a query, as the specification has it.
@@ -71,7 +73,7 @@ enum Role {
 
 /// The members that a query has beside those of a search, and those that go to the model.
 const MEMBERS: &[&str] =
-    &["llm_endpoint", "llm_connection", "history", "instructions", "stream", "include_contexts", "timeout_ms"];
+    &["llm_endpoint", "llm_connection", "history", "instructions", "stream", "include_contexts", "timeout_ms", "graph"];
 
 /// What every form of an answer has beside the answer.
 struct Frame {
@@ -129,7 +131,12 @@ async fn answered(
     Asking { asked, sampling, model, policy, counted }: Asking,
 ) -> Result<Response, Problem> {
     let (text, classification) = (wanted.query.clone(), wanted.classification.clone());
-    let found = questions::find(platform, request.principal()?.key(), pipeline, wanted).await?;
+    let drawn = match &asked.graph {
+        Some(graph) => Some(drawing::ask(platform, &request.head, graph).await?),
+        None => None,
+    };
+    let mut found = questions::find(platform, request.principal()?.key(), pipeline, wanted).await?;
+    let drawn = join(platform, &request.head, &asked, drawn, &mut found).await;
     let streamed = asked.stream == Some(true)
         || request.head.accepts("text/event-stream") > request.head.accepts("application/json");
     let frame = Frame {
@@ -140,10 +147,11 @@ async fn answered(
         with_contexts: asked.include_contexts == Some(true),
         search: found.took,
         warnings: found.warnings.clone(),
-        retains: policy.retains(),
+        // Whoever may read kept answers may not be one who may see the drawing.
+        retains: policy.retains() && drawn.is_none(),
         counted,
     };
-    let mut question = question(asked, text, found);
+    let mut question = question(asked, text, found, drawn);
     question.sampling = sampling;
     question.context_window = model.window;
     question.max_context = policy.most_context();
@@ -218,7 +226,23 @@ fn check(asked: &Asked) -> Result<(), Problem> {
     Ok(())
 }
 
-fn question(asked: Asked, text: String, found: Found) -> answer::Question {
+/// What a drawing says beside what was found, with the nodes of the tags in both.
+async fn join(
+    platform: &Platform,
+    head: &Head,
+    asked: &Asked,
+    drawn: Option<drawing::Found>,
+    found: &mut Found,
+) -> Option<Context> {
+    let (graph, mut drawn) = (asked.graph.as_ref()?, drawn?);
+    found.warnings.append(&mut drawn.warnings);
+    let passages = found.passages.iter_mut().map(|passage| &mut passage.context);
+    let mut contexts: Vec<&mut Context> = std::iter::once(&mut drawn.context).chain(passages).collect();
+    drawing::name_nodes(platform, head, graph, &mut contexts).await;
+    Some(drawn.context)
+}
+
+fn question(asked: Asked, text: String, found: Found, drawn: Option<Context>) -> answer::Question {
     let turn = |said: Said| Turn {
         speaker: match said.role {
             Role::User => Speaker::User,
@@ -228,7 +252,7 @@ fn question(asked: Asked, text: String, found: Found) -> answer::Question {
     };
     answer::Question {
         text,
-        contexts: found.passages.into_iter().map(|passage| passage.context).collect(),
+        contexts: drawn.into_iter().chain(found.passages.into_iter().map(|passage| passage.context)).collect(),
         has_documents: found.has_documents,
         history: asked.history.into_iter().flatten().map(turn).collect(),
         instructions: asked.instructions,

@@ -14,6 +14,7 @@ pub mod embedding;
 pub mod eval;
 pub mod events;
 pub mod extract;
+pub mod graphs;
 pub mod health;
 pub mod indexes;
 pub mod ingest;

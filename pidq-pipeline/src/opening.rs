@@ -3,7 +3,7 @@
 use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use pidq_http::auth::{Identities, IdentityError, Master, Moment};
@@ -18,6 +18,7 @@ use crate::cache::{Cache, Redis};
 use crate::egress::{BackEnd, Guard, Policy};
 use crate::events::Feed;
 use crate::extract::Isolation;
+use crate::graphs::{GraphService, Remote};
 use crate::health::Servers;
 use crate::idempotency;
 use crate::indexes::{Indexes, Snapshots};
@@ -150,6 +151,7 @@ pub async fn open(settings: &Settings) -> Result<App<Platform>, OpenError> {
         marking: if settings.on("PIDQ_DATAMARKING")? { Marking::Words } else { Marking::Lines },
         work: Work::new(Work::usual_threads(), SEARCHES),
         near,
+        graphs: graphs(settings)?,
         reranker: Reranker::of(settings, authorities(settings)?.as_deref())?,
         models: Models::new(settings.path("PIDQ_MODELS")?, Service::of(settings, authorities(settings)?.as_deref())?),
         extraction: limits::of_reader(settings)?,
@@ -348,6 +350,15 @@ fn guard(settings: &Settings, policy: Policy) -> Result<Guard, OpenError> {
 /// The authorities that are trusted beside the public ones.
 fn authorities(settings: &Settings) -> Result<Option<String>, OpenError> {
     Ok(settings.path("PIDQ_LLM_CA")?.map(std::fs::read_to_string).transpose()?)
+}
+
+/// The graph query service, if one is named.
+fn graphs(settings: &Settings) -> Result<OnceLock<Arc<dyn GraphService>>, OpenError> {
+    let graphs = OnceLock::new();
+    if let Some(remote) = Remote::of(settings, authorities(settings)?.as_deref())? {
+        drop(graphs.set(Arc::new(remote) as Arc<dyn GraphService>));
+    }
+    Ok(graphs)
 }
 
 /// The servers behind the platform.

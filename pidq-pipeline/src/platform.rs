@@ -1,6 +1,6 @@
 //! The state of the platform: where everything is kept, and what there may be of it.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use pidq_http::{Cursors, Fut, Standing, Work};
@@ -11,6 +11,7 @@ use crate::accounts::Accounts;
 use crate::cache::{Cache, Redis};
 use crate::events::Feed;
 use crate::extract::{self, Isolation};
+use crate::graphs::GraphService;
 use crate::health::Health;
 use crate::indexes::Indexes;
 use crate::licensing::Licensing;
@@ -79,6 +80,8 @@ pub struct Platform {
     pub near: Option<Arc<Near>>,
     /// Puts what is found into a better order, if there is such a service.
     pub reranker: Option<Reranker>,
+    /// What drawings say, if there is a graph query service.
+    pub graphs: OnceLock<Arc<dyn GraphService>>,
     /// How passages are told from what is ours in a prompt.
     pub marking: Marking,
     /// Asks language models.

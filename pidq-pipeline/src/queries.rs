@@ -34,7 +34,7 @@ pub(crate) async fn keep(platform: &Platform, answer: &Value, contexts: &[Contex
         return;
     }
     let text = |member: &str| answer[member].as_str().unwrap_or_default();
-    let mut documents: Vec<String> = contexts.iter().map(|context| context.document_id.clone()).collect();
+    let mut documents: Vec<String> = contexts.iter().filter_map(|context| context.document_id.clone()).collect();
     documents.sort_unstable();
     documents.dedup();
     let new = NewQuery {

@@ -305,10 +305,10 @@ fn passage(index: &Index, hit: &Hit<'_>) -> Passage {
         }
     }
     let context = Context {
-        document_id: hit.document.to_owned(),
+        document_id: Some(hit.document.to_owned()),
         revision: known.and_then(|known| u64::try_from(known.revision).ok()).unwrap_or(0),
         filename: known.map(|known| known.filename.clone()).unwrap_or_default(),
-        chunk_id: hit.best.id.clone(),
+        chunk_id: Some(hit.best.id.clone()),
         page: best.and_then(|shown| shown.page).and_then(|page| u32::try_from(page).ok()),
         start: place(places().map(|place| place.0).min()),
         end: place(places().map(|place| place.1).max()),
@@ -316,6 +316,7 @@ fn passage(index: &Index, hit: &Hit<'_>) -> Passage {
         score: hit.score,
         tags,
         nodes: Vec::new(),
+        graph: None,
     };
     let title = known.map(|known| known.title.clone()).unwrap_or_default();
     Passage { context, title, metadata: hit.metadata.clone(), scores: [hit.sparse, hit.dense], rerank: None }

@@ -49,6 +49,7 @@ pub const TABLES: &[&[Setting]] = &[
     SETTINGS,
     crate::limits::SETTINGS,
     crate::egress::SETTINGS,
+    crate::graphs::SETTINGS,
     crate::models::SETTINGS,
     crate::rerank::SETTINGS,
     crate::vouched::SETTINGS,

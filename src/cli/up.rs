@@ -1,15 +1,20 @@
 //! `pidq up`: graphs and documents served by one process that needs nothing else, on one address.
 
+mod beside;
 mod demo;
 
 use std::io::{self, Write};
+use std::sync::Arc;
 
 use clap::Args;
-use pidq_http::{COMMON, Floor, Kind, Listener, Setting, Settings, Shutdown, give_memory_back, help, serve, settings};
+use pidq_http::{
+    COMMON, Floor, Kind, Listener, Setting, Settings, Shutdown, give_memory_back, help, serve_site, settings,
+};
 use pidq_pipeline::Attendance;
 
 use super::failure::{Failure, Result, Status};
 use super::service::variables;
+use beside::Beside;
 
 const PURPOSE: &str = "\
 Serves graphs and documents in one process that needs nothing else: `/graph` and its tokens, and `/api` of the document
@@ -91,12 +96,17 @@ async fn serve_both(settings: &Settings, is_demo: bool) -> Result {
     let documents = pidq_pipeline::open(settings).await.map_err(told)?;
     pidq_server::attend(&graphs.state, settings, &listeners).map_err(told)?;
     let attendance = Attendance::of(&documents, settings, &listeners, &shutdown).map_err(told)?;
+    let platform = documents.state.clone();
     let documents = documents.build();
     if is_demo {
         demo::fill(&graphs.state, &documents).await?;
     }
     introduce(&listeners)?;
-    serve(graphs.with("/api", documents), listeners, shutdown).await.map_err(told)?;
+    let site = graphs.with("/api", documents).build();
+    // A service elsewhere that the settings name goes before this one.
+    drop(platform.graphs.set(Arc::new(Beside(site.line()))));
+    drop(platform);
+    serve_site(site, listeners, shutdown).await.map_err(told)?;
     attendance.end().await;
     Ok(Status::Done)
 }

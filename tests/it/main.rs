@@ -11,6 +11,7 @@ mod conformance;
 mod corpus;
 mod drawing;
 mod drawings;
+mod drawn;
 mod embedding;
 mod errors;
 mod floors;

@@ -45,7 +45,7 @@ impl Service {
         let mut command = pidq();
         command
             .envs(environment.iter().copied())
-            .arg(name)
+            .args(name.split(' '))
             .args(["--listen", "127.0.0.1:0", "--admin-listen", ""])
             .args(arguments);
         let mut child = command.stderr(Stdio::piped()).spawn().expect("it starts");

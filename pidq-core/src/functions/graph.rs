@@ -346,7 +346,9 @@ fn check_depth(cx: &Cx<'_>, rules: &Rules, depth: u32) -> Result<()> {
         return Ok(());
     }
     let error = Error::new(Code::TooDeep, format!("the walk is longer than {deepest} steps"));
-    Err(error.with_limit("depth", deepest.into()).with_help("end it earlier with `depth` or `until`, or let the run have more `depth`"))
+    Err(error
+        .with_limit("depth", deepest.into())
+        .with_help("end it earlier with `depth` or `until`, or let the run have more `depth`"))
 }
 
 /// The nodes of a walk from the nodes of a call, these first, and the edges of unknown direction that led to them.

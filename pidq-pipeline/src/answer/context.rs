@@ -5,17 +5,17 @@ use serde::{Deserialize, Serialize};
 use crate::citations::Cited;
 use crate::prompt::Passage;
 
-/// A chunk of a document that was found for a question.
+/// A chunk of a document that was found for a question, or what a drawing says.
 #[derive(Debug, Clone, Default, Deserialize, PartialEq, Serialize)]
 pub struct Context {
-    /// The document.
-    pub document_id: String,
+    /// The document; none if it is a drawing.
+    pub document_id: Option<String>,
     /// Which of its revisions.
     pub revision: u64,
-    /// The name of its file.
+    /// The name of its file; the job of a drawing.
     pub filename: String,
     /// The chunk.
-    pub chunk_id: String,
+    pub chunk_id: Option<String>,
     /// The page, in documents that have pages.
     pub page: Option<u32>,
     /// Where the chunk begins in the text of the document, in code points; none if it is made of parts from all over it.
@@ -28,8 +28,22 @@ pub struct Context {
     pub score: f64,
     /// The tags of equipment in it.
     pub tags: Vec<String>,
-    /// The nodes of a drawing that these tags are.
+    /// The nodes of the drawing that these tags are, where the question names a drawing.
     pub nodes: Vec<String>,
+    /// Where it is from, if it is what a drawing says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub graph: Option<Drawn>,
+}
+
+/// A query and the drawing that it was asked of.
+#[derive(Debug, Clone, Deserialize, PartialEq, Serialize)]
+pub struct Drawn {
+    /// The job of the drawing.
+    pub job_id: String,
+    /// Which of its versions.
+    pub change_version: Option<String>,
+    /// The query.
+    pub query: String,
 }
 
 /// A context that an answer names.
@@ -47,7 +61,11 @@ pub struct Citation {
 impl Context {
     pub(super) fn passage(&self) -> Passage<'_> {
         let page = self.page.map(|page| format!(", page {page}")).unwrap_or_default();
-        Passage { source: format!("{}{page}", self.filename), text: &self.text }
+        let source = match &self.graph {
+            Some(drawn) => format!("P&ID graph {}, query {}", drawn.job_id, drawn.query),
+            None => format!("{}{page}", self.filename),
+        };
+        Passage { source, text: &self.text }
     }
 }
 

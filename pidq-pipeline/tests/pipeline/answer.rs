@@ -16,10 +16,10 @@ const PUMP: &str = "Pump P-101 delivers 120 m3/h at 6 bar. The spare pump is P-1
 
 pub fn context(number: u32, text: &str) -> Context {
     Context {
-        document_id: format!("d{number}"),
+        document_id: Some(format!("d{number}")),
         revision: 1,
         filename: "V-201.pdf".into(),
-        chunk_id: format!("c{number}"),
+        chunk_id: Some(format!("c{number}")),
         page: Some(2),
         start: Some(812),
         end: Some(812 + text.chars().count()),
@@ -27,6 +27,7 @@ pub fn context(number: u32, text: &str) -> Context {
         score: 1.0 / f64::from(number),
         tags: vec!["PSV-2015A".into()],
         nodes: Vec::new(),
+        graph: None,
     }
 }
 

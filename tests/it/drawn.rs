@@ -1,0 +1,166 @@
+//! What drawings say in answers to questions: the graph query service beside the platform, or elsewhere.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::Path;
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+
+use serde_json::{Value, json};
+
+use crate::service::{Service, folder};
+
+const PASSWORD: &str = "a long password of a test";
+const SECRET: &str = "pidq_cs_a-long-secret-of-a-test-0123456789abcdefghij";
+const SETTINGS: &[(&str, &str)] =
+    &[("PIDQ_ADMIN_PASSWORD", PASSWORD), ("PIDQ_CLIENT_SECRET", SECRET), ("PIDQ_DRAIN_WAIT", "0s")];
+
+/// The status and the body of an answer.
+fn send(address: &str, line: &str, headers: &[String], body: &str) -> (u16, Value) {
+    let mut stream = TcpStream::connect(address).expect("it listens");
+    let headers: String = headers.iter().map(|header| format!("{header}\r\n")).collect();
+    let length = body.len();
+    let head = format!("{line} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-length: {length}\r\n");
+    write!(stream, "{head}{headers}\r\n{body}").expect("it reads");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).expect("it answers");
+    let (head, body) = answer.split_once("\r\n\r\n").expect("a head and a body");
+    let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status");
+    (status, serde_json::from_str(body).unwrap_or_default())
+}
+
+/// A model that says one thing, and what it was told.
+fn model() -> (String, Receiver<String>) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address").to_string();
+    let (told, tell) = channel();
+    thread::spawn(move || {
+        for stream in listener.incoming().map_while(Result::ok) {
+            let mut reader = BufReader::new(stream);
+            let mut length = 0;
+            let mut line = String::new();
+            while reader.read_line(&mut line).is_ok_and(|read| read > 2) {
+                let lower = line.to_ascii_lowercase();
+                length = lower.strip_prefix("content-length: ").map_or(length, |n| n.trim().parse().expect("a number"));
+                line.clear();
+            }
+            let mut body = vec![0; length];
+            reader.read_exact(&mut body).expect("a body");
+            told.send(String::from_utf8(body).expect("UTF-8")).expect("somebody listens");
+            let said = json!({"model": "double", "choices": [{"index": 0, "finish_reason": "stop",
+                "message": {"role": "assistant", "content": "Close HV-1003A [1]; it is a pump [2]."}}]});
+            let (said, media) = (said.to_string(), "content-type: application/json\r\nconnection: close");
+            let answer = format!("HTTP/1.1 200 OK\r\n{media}\r\ncontent-length: {}\r\n\r\n{said}", said.len());
+            reader.get_mut().write_all(answer.as_bytes()).expect("it reads");
+        }
+    });
+    (address, tell)
+}
+
+fn token(address: &str) -> String {
+    let form = format!("grant_type=password&username=demo&password={PASSWORD}&client_id=pidq&client_secret={SECRET}");
+    let media = "content-type: application/x-www-form-urlencoded".to_owned();
+    let (status, answer) = send(address, "POST /o/token/", &[media], &form.replace(' ', "+"));
+    assert_eq!(status, 200, "{answer}");
+    answer["access_token"].as_str().expect("a token").to_owned()
+}
+
+/// Asks with a graph; `token` may be none.
+fn ask(address: &str, pipeline: &str, model: &str, graph: &Value, token: Option<&str>) -> (u16, Value) {
+    let mut headers = vec!["content-type: application/json".to_owned()];
+    headers.extend(token.map(|token| format!("authorization: Bearer {token}")));
+    let body = json!({
+        "query": "How is the pump P-101A isolated?", "classification": "manual", "include_contexts": true, "graph": graph,
+        "llm_endpoint": {"api_key": "none", "model": "double", "base_url": format!("http://{model}/v1")},
+    });
+    send(address, &format!("POST /api/pipelines/{pipeline}/query"), &headers, &body.to_string())
+}
+
+fn pipeline(address: &str) -> String {
+    for _ in 0..300 {
+        let (_, list) = send(address, "GET /api/pipelines", &[], "");
+        let one = &list["data"][0];
+        if one["document_counts"]["ready"] == json!(3) {
+            return one["id"].as_str().expect("an id").to_owned();
+        }
+        thread::sleep(std::time::Duration::from_millis(100));
+    }
+    panic!("the documents of the demonstration are not read");
+}
+
+fn graph(query: &str) -> Value {
+    json!({"job_id": "plant-100", "query": query})
+}
+
+const NEAR: &str = r#"downstream("T-101") | map({id: .id, tag: .tag})"#;
+
+fn up(data: &Path) -> Service {
+    Service::of("up", SETTINGS, &["--demo", "--data-dir", data.to_str().expect("a path")])
+}
+
+#[test]
+fn what_a_query_finds_in_a_drawing_comes_before_the_passages() {
+    let service = up(&folder("drawn"));
+    let (address, (model, told)) = (&service.address, model());
+    let (id, token) = (pipeline(address), token(address));
+    let ask = |graph: Value, token: Option<&str>| ask(address, &id, &model, &graph, token);
+
+    let (status, answer) = ask(graph(NEAR), Some(&token));
+    assert_eq!(status, 200, "{answer}");
+    let [first, second] = &answer["citations"].as_array().expect("a list")[..] else { panic!("two: {answer}") };
+    assert_eq!(first["graph"], json!({"job_id": "plant-100", "change_version": "1", "query": NEAR}));
+    assert_eq!((&first["document_id"], &first["marker"]), (&Value::Null, &json!(1)));
+    let nodes = |citation: &Value| citation["nodes"].as_array().cloned().unwrap_or_default();
+    assert!(nodes(first).contains(&json!("HV-1003A")), "{first}");
+    // A tag in a document is the node of the drawing that has it.
+    assert!(second["document_id"].is_string() && second.get("graph").is_none());
+    assert!(nodes(second).contains(&json!("P-101A")), "{second}");
+    assert_eq!(answer["contexts"][0]["graph"], first["graph"]);
+    let prompt = told.recv().expect("the model was asked");
+    assert!(prompt.contains("P&ID graph plant-100") && prompt.contains("HV-1003A"), "{prompt}");
+    // Not kept: who reads kept answers may not be one who may see the drawing.
+    let kept = send(address, &format!("GET /api/queries/{}", answer["id"].as_str().expect("an id")), &[], "");
+    assert_eq!(kept.0, 404);
+
+    let (status, nothing) = ask(graph(r#"nodes(.tag == "none")"#), Some(&token));
+    assert_eq!((status, &nothing["contexts"][0]["text"]), (200, &json!("The query finds nothing.")));
+    let (status, cut) = ask(graph("nodes()"), Some(&token));
+    assert_eq!((status, &cut["warnings"][0]["code"]), (200, &json!("graph-result-cut")), "{cut}");
+    let refused = |graph: Value, token: Option<&str>, status: u16, code: &str| {
+        let (got, problem) = ask(graph, token);
+        assert_eq!((got, &problem["code"]), (status, &json!(code)), "{problem}");
+        problem
+    };
+    refused(graph(NEAR), None, 403, "graph-refused");
+    refused(json!({"job_id": "none", "query": NEAR}), Some(&token), 422, "graph-not-found");
+    refused(json!({"job_id": "..", "query": NEAR}), Some(&token), 422, "validation");
+    refused(json!({"job_id": "a/../plant-100", "query": NEAR}), Some(&token), 422, "validation");
+    let wrong = refused(graph("nodez()"), Some(&token), 422, "graph-query-failed");
+    assert_eq!((&wrong["pq_code"], &wrong["errors"][0]["pointer"]), (&json!("PQ1001"), &json!("/graph/query")));
+    let failed = refused(graph(r#"node("none")"#), Some(&token), 422, "graph-query-failed");
+    assert!(failed["pq_code"].is_string(), "{failed}");
+}
+
+#[test]
+fn the_drawing_may_be_kept_by_a_service_elsewhere() {
+    let graphs = up(&folder("drawn-elsewhere"));
+    let data = folder("drawn-platform");
+    let url = format!("http://{}", graphs.address);
+    let arguments = ["--data-dir", data.to_str().expect("a path"), "--graph-url", &url];
+    let platform = Service::of("pipeline serve", &[("PIDQ_DRAIN_WAIT", "0s")], &arguments);
+    let wanted = json!({"name": "Unit 100", "embedding_model": "hash-512", "text_splitter": "markdown",
+        "classifications": ["manual"]});
+    let media = ["content-type: application/json".to_owned()];
+    let (status, made) = send(&platform.address, "POST /api/pipelines", &media, &wanted.to_string());
+    assert_eq!(status, 201, "{made}");
+    let (id, token) = (made["id"].as_str().expect("an id"), token(&graphs.address));
+    let (model, _told) = model();
+    // Without a document the drawing answers alone.
+    let (status, answer) = ask(&platform.address, id, &model, &graph(NEAR), Some(&token));
+    assert_eq!(status, 200, "{answer}");
+    assert_eq!(answer["citations"].as_array().map(Vec::len), Some(1), "{answer}");
+    assert!(answer["citations"][0]["text"].as_str().is_some_and(|text| text.contains("HV-1003A")));
+    drop(graphs);
+    let (status, problem) = ask(&platform.address, id, &model, &graph(NEAR), Some(&token));
+    assert_eq!((status, &problem["code"]), (503, &json!("graph-unavailable")), "{problem}");
+}
