@@ -6,7 +6,7 @@ use crate::citations::Cited;
 use crate::prompt::Passage;
 
 /// A chunk of a document that was found for a question.
-#[derive(Debug, Clone, Default, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct Context {
     /// The document.
     pub document_id: String,
@@ -33,7 +33,7 @@ pub struct Context {
 }
 
 /// A context that an answer names.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Citation {
     /// Its number in the answer.
     pub marker: usize,
