@@ -77,6 +77,14 @@ async fn a_password_is_taken_as_it_is_to_its_last_letter() {
 }
 
 #[tokio::test]
+async fn a_password_has_no_end() {
+    check(async |world: World| {
+        assert_eq!(world.later(20 * 365 * 86_400).token(BY_PASSWORD).await.status, 200);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_try_too_many_is_refused_before_it_is_hashed() {
     check(async |world: World| {
         let mut statuses = Vec::new();
