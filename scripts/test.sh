@@ -40,7 +40,7 @@ examples() {
     for file in examples/*.rs; do
         name=$(basename "$file" .rs)
         echo "-- $name"
-        cargo run --quiet --example "$name"
+        cargo run --locked --quiet --example "$name"
     done
 }
 
@@ -84,16 +84,21 @@ require "rustup component add rustfmt" cargo fmt
 require "rustup component add clippy" cargo clippy
 
 step cargo fmt --all --check
-step cargo clippy --all-targets -- -D warnings
-step cargo test
+# The tests look through the same lists; this looks at the texts of licences too, and needs the crates of all systems.
+if cargo deny --version >/dev/null 2>&1 && cargo metadata --offline --locked --all-features --format-version 1 >/dev/null 2>&1; then
+    step cargo deny --offline check bans licenses sources
+fi
+# What is not in Cargo.lock is not what was tested: `--locked` refuses it.
+step cargo clippy --locked --all-targets -- -D warnings
+step cargo test --locked
 # Their engine is large, so that it is left out unless somebody wants it.
-step cargo test -p pidq-pipeline --features bert --test transformer
-step env RUSTDOCFLAGS="-D warnings" cargo doc --no-deps
+step cargo test --locked -p pidq-pipeline --features bert --test transformer
+step env RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps
 step examples
 # Real clients and strangers at a running service. What depends on time is for `make soak`.
 step tests/harness/run.sh -k "browser or unread or s1 or s2_ or p2_ or p3_ or p4_ or s4 or s5 or s6 or s7 or s8 or s9 or r5 or r7 or r8"
 # Each bench once, without measuring.
-step cargo bench --benches --no-default-features -- --test
+step cargo bench --locked --benches --no-default-features -- --test
 # A look for what the corpora, which the tests have replayed, do not know yet.
 step scripts/fuzz.sh 10
 

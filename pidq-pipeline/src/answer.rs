@@ -22,7 +22,7 @@ use crate::prompt::{self, Marking, Material, NoPrompt, Passage, Prompt, REFUSAL,
 const SMALLER: usize = 3;
 
 /// A question, and what was found for it.
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Question {
     /// The question.
     pub text: String,
@@ -49,7 +49,7 @@ pub struct Question {
 }
 
 /// An answer, as it is sent.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Answer {
     /// The text.
     pub answer: String,
@@ -79,7 +79,7 @@ pub struct Answer {
 }
 
 /// Why an answer does not answer, or what is wrong with it.
-#[derive(Debug, Clone, Copy, Eq, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reason {
     /// There is nothing to search in.

@@ -18,7 +18,7 @@ pub struct Reading {
 }
 
 /// A passage that an answer names.
-#[derive(Debug, Clone, Eq, PartialEq)]
+#[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Cited {
     /// Its number, from 1.
     pub marker: usize,

@@ -29,7 +29,7 @@ use tokio_rustls::TlsConnector;
 const TRIED: usize = 4;
 
 /// What may be reached.
-#[derive(Debug, Clone)]
+#[derive(Clone, Debug)]
 pub struct Policy {
     /// Which addresses.
     pub reach: Reach,
@@ -38,7 +38,7 @@ pub struct Policy {
 }
 
 /// Which addresses may be reached.
-#[derive(Debug, Clone)]
+#[derive(Clone, Debug)]
 pub enum Reach {
     /// Those that an administrator listed and nothing else.
     Listed(AllowList),
@@ -49,7 +49,7 @@ pub enum Reach {
 }
 
 /// How near to ourselves an address may be.
-#[derive(Debug, Clone, Copy, Eq, Ord, PartialEq, PartialOrd)]
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub enum Level {
     /// The internet.
     Public,
@@ -60,7 +60,7 @@ pub enum Level {
 }
 
 /// A service that is ours.
-#[derive(Debug, Clone, Eq, PartialEq)]
+#[derive(Clone, Debug, Eq, PartialEq)]
 pub struct BackEnd {
     /// Its name or address.
     pub host: String,
@@ -69,7 +69,7 @@ pub struct BackEnd {
 }
 
 /// An address that may be reached, and where that is.
-#[derive(Debug, Clone)]
+#[derive(Clone, Debug)]
 pub struct Target {
     /// What was asked for.
     pub address: Address,
@@ -78,7 +78,7 @@ pub struct Target {
 }
 
 /// Why an address is not reached.
-#[derive(Debug, Clone, Eq, PartialEq)]
+#[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Refusal {
     /// It is no address that we take from anybody.
     Spelling(Spelling),

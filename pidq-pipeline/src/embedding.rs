@@ -99,7 +99,7 @@ pub fn open(name: &str, places: &Places<'_>) -> Result<Arc<dyn Embedder>, Error>
 }
 
 /// Why there are no vectors.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Error {
     /// The model cannot be asked now, or is not there.
     Unavailable {

@@ -205,7 +205,7 @@ const SHOWN: [(&str, &str); 5] = [
 ];
 
 /// What was measured. It prints as a table.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Report {
     /// How many documents there are.
     pub documents: usize,
@@ -214,7 +214,7 @@ pub struct Report {
     rows: Vec<Row>,
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 struct Row {
     mode: &'static str,
     means: [f64; SHOWN.len()],

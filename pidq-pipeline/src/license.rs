@@ -260,7 +260,7 @@ impl Issuer {
 }
 
 /// A key that is none.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Eq, PartialEq)]
 pub struct BadKey(String);
 
 impl fmt::Display for BadKey {

@@ -35,7 +35,7 @@ use error::Trouble;
 use exchange::{Clock, Exchange, Question};
 
 /// How long a model may take, and how often it is asked again.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Patience {
     /// Until there is a connection.
     pub connect: Duration,

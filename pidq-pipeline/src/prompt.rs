@@ -33,7 +33,7 @@ const SMALLEST: usize = 32;
 const SOURCE: usize = 200;
 
 /// A passage of a document.
-#[derive(Debug, Clone)]
+#[derive(Clone, Debug)]
 pub struct Passage<'a> {
     /// Where it is from, in words: `V-201.pdf, page 2`.
     pub source: String,
@@ -42,7 +42,7 @@ pub struct Passage<'a> {
 }
 
 /// Something said before.
-#[derive(Debug, Clone, Eq, PartialEq)]
+#[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Turn {
     /// Who said it.
     pub speaker: Speaker,
@@ -51,7 +51,7 @@ pub struct Turn {
 }
 
 /// Who said something.
-#[derive(Debug, Clone, Copy, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Speaker {
     /// The asker.
     User,
@@ -60,7 +60,7 @@ pub enum Speaker {
 }
 
 /// What a prompt is made of.
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Material<'a> {
     /// The question.
     pub question: &'a str,
@@ -81,7 +81,7 @@ pub struct Material<'a> {
 }
 
 /// What a model is told.
-#[derive(Debug, Clone)]
+#[derive(Clone, Debug)]
 pub struct Prompt {
     /// Our rules.
     pub system: String,
@@ -102,7 +102,7 @@ pub struct Prompt {
 }
 
 /// A passage that sounds like an order to the model. It is used all the same.
-#[derive(Debug, Clone, Eq, PartialEq, Serialize)]
+#[derive(Clone, Debug, Eq, PartialEq, Serialize)]
 pub struct Warning {
     /// `instruction-like-text`.
     pub code: &'static str,
@@ -113,7 +113,7 @@ pub struct Warning {
 }
 
 /// Why there is no prompt.
-#[derive(Debug, Clone, Copy, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum NoPrompt {
     /// The question leaves no room for a passage.
     NoRoom,

@@ -26,7 +26,7 @@ pub use rank::{MODES, Mode, Question, Ranked};
 pub use tidy::Hit;
 
 /// A document as it is searched.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Document {
     /// Its id.
     pub id: String,
@@ -37,7 +37,7 @@ pub struct Document {
 }
 
 /// A part of a document.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Chunk {
     /// Its id.
     pub id: String,

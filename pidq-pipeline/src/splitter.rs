@@ -90,7 +90,7 @@ pub trait Split: Send + Sync {
 pub type Embed<'e> = dyn Fn(&[String]) -> Result<Vec<Vec<f64>>, Refusal> + 'e;
 
 /// A part of a text.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Chunk<'t> {
     /// What it says.
     pub text: Cow<'t, str>,
@@ -118,7 +118,7 @@ impl<'t> Chunk<'t> {
 }
 
 /// Why a text is not split.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Refusal {
     /// The parameter at fault, if it is one.
     pub parameter: Option<String>,

@@ -9,6 +9,7 @@ mod columns;
 mod commands;
 mod conformance;
 mod corpus;
+mod dependencies;
 mod drawing;
 mod drawings;
 mod drawn;

@@ -76,13 +76,46 @@ fn the_proofs_that_the_page_about_security_names_are_there() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let page = read("docs/SECURITY.md");
     let mut found = 0;
-    for name in page.split('`').filter(|name| name.starts_with("tests/") || name.starts_with("pidq-")) {
+    for proof in page.split('`').filter(|name| name.starts_with("tests/") || name.starts_with("pidq-")) {
+        let (name, test) = proof.split_once("::").unwrap_or((proof, ""));
         for path in alternatives(name) {
             assert!(root.join(&path).exists() || root.join(format!("{path}.rs")).exists(), "{path}");
+            assert!(test.is_empty() || has_test(&read(&path), test), "{proof}");
             found += 1;
         }
     }
-    assert!(found > 15, "{found}");
+    assert!(found > 100, "{found}");
+}
+
+/// A test of Rust stands below its attribute, and one of Python is known by its name.
+fn has_test(source: &str, name: &str) -> bool {
+    let lines: Vec<&str> = source.lines().map(str::trim_start).collect();
+    let is_attribute = |line: &&str| line.starts_with("#[") && line.contains("test");
+    let rust = [format!("fn {name}("), format!("async fn {name}(")];
+    let begins = |line: &str| rust.iter().any(|start| line.starts_with(start.as_str()));
+    let python = |line: &&str| name.starts_with("test_") && line.starts_with(&format!("def {name}("));
+    lines.iter().any(python) || lines.windows(2).any(|two| is_attribute(&two[0]) && begins(two[1]))
+}
+
+/// The numbers that the aim for this service names.
+#[test]
+fn each_requirement_of_the_map_has_a_row() {
+    let page = read("docs/SECURITY.md");
+    let rows: Vec<&str> =
+        page.lines().filter_map(|line| line.strip_prefix("| ")?.split_once(" (").map(|(numbers, _)| numbers)).collect();
+    let named: Vec<&str> = rows.iter().flat_map(|numbers| numbers.split(", ")).collect();
+    let passwords: Vec<String> = (1..=12).map(|number| format!("6.2.{number}")).collect();
+    for number in [
+        "4.1.1 4.1.3 4.1.4 4.2.1 4.2.2 4.2.3 4.2.4 4.3.1 5.2.1 5.2.2 5.2.3 5.3.2 6.1.1 6.3.1 6.3.2 6.3.3 6.3.8",
+        "9.1.1 9.1.2 9.1.3 9.2.1 9.2.2 9.2.3 10.1.1 10.3.1 10.3.2 10.3.3 10.3.5 10.4.4 10.4.5 10.4.8 10.4.9",
+        "10.4.10 10.4.11 10.4.14 10.5.1 10.5.2 10.5.3 10.5.4 10.5.5",
+        &passwords.join(" "),
+    ]
+    .iter()
+    .flat_map(|numbers| numbers.split(' '))
+    {
+        assert_eq!(named.iter().filter(|row| **row == number).count(), 1, "{number}");
+    }
 }
 
 /// `a/{b,c}.rs` names two files.

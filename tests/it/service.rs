@@ -168,6 +168,10 @@ fn users_and_clients_are_looked_after() {
     assert!(refused(&data, &add, "one-two-three-horse\n").contains("exists already"));
     assert!(refused(&data, &["users", "passwd", "maria@plant.example"], "short\n").contains("at least 8 characters"));
     assert!(refused(&data, &["users", "passwd", "maria@plant.example"], "").contains("first line"));
+    printed(&data, &["users", "disable", "maria@plant.example"], "");
+    assert!(printed(&data, &["users", "list"], "").contains("process  disabled"));
+    printed(&data, &["users", "enable", "maria@plant.example"], "");
+    assert!(printed(&data, &["users", "list"], "").contains("process  active"));
     printed(&data, &["users", "grant", "200-*", "group:process", "write"], "");
     assert!(printed(&data, &["users", "grants"], "").contains("200-*  group:process  write"));
     let client = printed(&data, &["clients", "add", "historian", "--grant", "client_credentials"], "");

@@ -157,3 +157,65 @@ async fn too_many_headers_are_refused() {
     let refused = answer.map_or(true, |answer| answer.status() == StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE);
     assert!(refused, "30 KiB of headers are too much");
 }
+
+/// A field as it is, without any table.
+fn field((name, value): &(&str, &str)) -> Vec<u8> {
+    let text = |text: &str| [&[text.len() as u8], text.as_bytes()].concat();
+    [vec![0], text(name), text(value)].concat()
+}
+
+fn frame(kind: u8, flags: u8, payload: &[u8]) -> Vec<u8> {
+    [&[0, 0, payload.len() as u8, kind, flags, 0, 0, 0, 1], payload].concat()
+}
+
+/// What the server says first of the only stream: `answered`, `reset`, or the end of all streams.
+async fn said_of(server: &Server, fields: &[(&str, &str)], data: &[u8]) -> &'static str {
+    // :method POST, :scheme http, :path /echo, :authority x.
+    let mut head = b"\x83\x86\x04\x05/echo\x01\x01x".to_vec();
+    head.extend([("content-type", "application/json")].iter().chain(fields).flat_map(field));
+    let opening = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00";
+    let mut stream = server.connect().await;
+    let request = [opening, frame(1, 4, &head).as_slice(), &frame(0, 1, data)].concat();
+    stream.write_all(&request).await.expect("it is open");
+    loop {
+        let mut frame = [0; 9];
+        stream.read_exact(&mut frame).await.expect("the stream has an end");
+        let length = u32::from_be_bytes([0, frame[0], frame[1], frame[2]]) as usize;
+        stream.read_exact(&mut vec![0; length]).await.expect("a frame is whole");
+        match frame[3] {
+            1 => return "answered",
+            3 => return "reset",
+            7 => return "over",
+            _ => {}
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_could_become_another_request_behind_a_proxy_gets_no_answer() {
+    let server = Server::start(app());
+    for fields in [&[][..], &[("content-length", "3")], &[("te", "trailers")], &[("x", "a b")]] {
+        assert_eq!(said_of(&server, fields, b"[1]").await, "answered", "{fields:?}");
+    }
+    for field in [
+        ("content-length", "2"),
+        ("content-length", "4"),
+        ("content-length", "+3"),
+        ("transfer-encoding", "chunked"),
+        ("connection", "close"),
+        ("keep-alive", "timeout=5"),
+        ("proxy-connection", "close"),
+        ("upgrade", "h2c"),
+        ("te", "gzip"),
+        ("x", "a\r\nb: c"),
+        ("x", "a\nb"),
+        ("x", "a\rb"),
+        ("x", "a\0b"),
+        ("x\r\ny", "a"),
+        ("x: y", "a"),
+        ("X", "a"),
+    ] {
+        let said = said_of(&server, &[field], b"[1]").await;
+        assert!(["reset", "over"].contains(&said), "{field:?} is {said}");
+    }
+}

@@ -58,6 +58,33 @@ async fn a_login_has_no_case_and_no_blanks_around_it() {
 }
 
 #[tokio::test]
+async fn a_password_is_taken_as_it_is_to_its_last_letter() {
+    check(async |world: World| {
+        let longest = "Ä".repeat(511) + "xY";
+        world.identities.set_password(LOGIN, &longest, world.now).await.unwrap();
+        let letters = longest.replace('Ä', "%C3%84");
+        let (shorter, lower) = (&letters[..letters.len() - 1], letters.replace('Y', "y"));
+        let decomposed = longest.replace('Ä', "A%CC%88");
+        let others =
+            [shorter, &lower, &decomposed, &format!("{letters}+"), &format!("+{letters}"), &format!("{letters}%00")];
+        for (n, other) in (1..).zip(others) {
+            let reply = world.later(n * 60).token(&form(LOGIN, other)).await;
+            assert_eq!(reply.error(), (400, "invalid_grant"), "{other}");
+        }
+        assert_eq!(world.later(600).token(&form(LOGIN, &letters)).await.status, 200);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_password_has_no_end() {
+    check(async |world: World| {
+        assert_eq!(world.later(20 * 365 * 86_400).token(BY_PASSWORD).await.status, 200);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_try_too_many_is_refused_before_it_is_hashed() {
     check(async |world: World| {
         let mut statuses = Vec::new();

@@ -3,7 +3,7 @@
 use super::{numbers, words};
 
 /// A word and what stands between it and the word before.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Piece<'t> {
     pub gap: &'t str,
     pub text: &'t str,

@@ -10,7 +10,7 @@ use super::fold::{hyphen, is_unseen};
 use super::identifiers;
 
 /// A tag in a text.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Tag {
     /// Its usual spelling: `PSV-2015A` for PSV 2015 A, PSV2015A and PSV-2015-A.
     pub name: String,

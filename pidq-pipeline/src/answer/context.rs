@@ -6,7 +6,7 @@ use crate::citations::Cited;
 use crate::prompt::Passage;
 
 /// A chunk of a document that was found for a question, or what a drawing says.
-#[derive(Debug, Clone, Default, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct Context {
     /// The document; none if it is a drawing.
     pub document_id: Option<String>,
@@ -36,7 +36,7 @@ pub struct Context {
 }
 
 /// A query and the drawing that it was asked of.
-#[derive(Debug, Clone, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Drawn {
     /// The job of the drawing.
     pub job_id: String,
@@ -47,7 +47,7 @@ pub struct Drawn {
 }
 
 /// A context that an answer names.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Citation {
     /// Its number in the answer.
     pub marker: usize,

@@ -6,7 +6,7 @@ use super::{Answer, Citation, Context};
 use crate::llm::LlmError;
 
 /// A step of an answer.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Event {
     /// What was found: always the first.
     Retrieval {

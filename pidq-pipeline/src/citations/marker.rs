@@ -7,7 +7,7 @@ const LONGEST: usize = 64;
 const WIDEST: u32 = 200;
 
 /// Numbers in brackets, and where.
-#[derive(Debug, Clone, Eq, PartialEq)]
+#[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Marker {
     /// The numbers; ranges are written out.
     pub numbers: Vec<u32>,

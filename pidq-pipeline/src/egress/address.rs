@@ -20,7 +20,7 @@ pub struct Address {
 }
 
 /// A name or an address.
-#[derive(Debug, Clone, Eq, PartialEq)]
+#[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Host {
     /// A name: lower case, ASCII, without a dot at its end.
     Name(String),
@@ -29,7 +29,7 @@ pub enum Host {
 }
 
 /// What is wrong with the spelling of an address.
-#[derive(Debug, Clone, Copy, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Spelling {
     /// Longer than anybody needs.
     Long,

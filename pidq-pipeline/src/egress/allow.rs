@@ -6,11 +6,11 @@ use std::str::FromStr;
 use super::address::{Address, Spelling};
 
 /// Addresses, each with all that lies below its path.
-#[derive(Debug, Clone, Default, Eq, PartialEq)]
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct AllowList(Vec<Address>);
 
 /// An entry of a list that is no address.
-#[derive(Debug, Clone, Eq, PartialEq)]
+#[derive(Clone, Debug, Eq, PartialEq)]
 pub struct NoEntry {
     entry: String,
     spelling: Spelling,

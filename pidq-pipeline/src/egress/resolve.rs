@@ -12,7 +12,7 @@ pub trait Resolver: Send + Sync {
 }
 
 /// The resolver of the system.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct SystemResolver;
 
 impl Resolver for SystemResolver {

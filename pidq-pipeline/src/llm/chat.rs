@@ -13,7 +13,7 @@ use super::{Client, Endpoint};
 use crate::egress::Target;
 
 /// A question, and what the caller wants of the answer.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Chat {
     /// What the model is told by us.
     pub system: String,
@@ -26,7 +26,7 @@ pub struct Chat {
 }
 
 /// How a model writes an answer: what the caller says of it, and nothing where the caller says nothing.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sampling {
     /// How much chance there is.
     pub temperature: Option<f64>,
@@ -41,7 +41,7 @@ pub struct Sampling {
 }
 
 /// An answer in one piece.
-#[derive(Debug, Clone, Eq, PartialEq)]
+#[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Completion {
     /// The text.
     pub text: String,
@@ -50,14 +50,14 @@ pub struct Completion {
 }
 
 /// How an answer is wanted.
-#[derive(Debug, Clone, Copy, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Delivery {
     Streamed,
     Whole,
 }
 
 /// What a server takes: found out by what it refuses.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 struct Dialect {
     max_tokens: &'static str,
     asks_for_usage: bool,

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 /// What a question cost.
-#[derive(Debug, Clone, Copy, Eq, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 pub struct Usage {
     /// Of the question with its contexts.
     pub prompt_tokens: u64,

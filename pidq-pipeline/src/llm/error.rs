@@ -20,7 +20,7 @@ use crate::egress::Refusal;
 const SHOWN: usize = 300;
 
 /// What went wrong.
-#[derive(Debug, Clone, Copy, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Kind {
     /// The policy does not let us call this address.
     Forbidden,
@@ -66,7 +66,7 @@ const KINDS: &[(Kind, u16, &str, &str)] = &[
 ];
 
 /// What a server said.
-#[derive(Debug, Clone, Eq, PartialEq, Serialize)]
+#[derive(Clone, Debug, Eq, PartialEq, Serialize)]
 pub struct Upstream {
     /// The status of its answer.
     pub status: u16,
@@ -78,7 +78,7 @@ pub struct Upstream {
 }
 
 /// Whose trouble an error is: an address that troubles everybody rests for a while.
-#[derive(Debug, Clone, Copy, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Trouble {
     /// Everybody's who asks this server.
     Server,

@@ -41,7 +41,7 @@ enum Form {
 }
 
 /// What is known at the end of an answer.
-#[derive(Debug, Clone, Default, Eq, PartialEq)]
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Ending {
     /// Why it ended: `stop`, `length`.
     pub finish_reason: Option<String>,

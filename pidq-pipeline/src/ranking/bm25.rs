@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 /// How much repetition and length count.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Weights {
     /// How soon repeating a word stops to help.
     pub k1: f64,
@@ -42,7 +42,7 @@ struct Word {
 }
 
 /// A text that has a word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Posting {
     /// Its number.
     pub text: u32,
@@ -51,7 +51,7 @@ pub struct Posting {
 }
 
 /// The scores of texts, and how much a text could score that says nothing but the question, over and over.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Scores {
     /// By text number; 0 where no word is shared.
     pub of: Vec<f64>,

@@ -6,13 +6,13 @@ use std::fmt;
 use serde_json::{Map, Value};
 
 /// Conditions that must all hold.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Filter {
     conditions: Vec<Condition>,
 }
 
 /// What one member must be. A list in the metadata holds it if one of its items does.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 struct Condition {
     member: String,
     test: &'static Test,
@@ -77,7 +77,7 @@ fn order(a: &Value, b: &Value) -> Option<Ordering> {
 }
 
 /// What is wrong with a filter, and where.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, Debug, Eq, PartialEq)]
 pub struct BadFilter {
     /// The place in the filter, as a JSON pointer.
     pub pointer: String,

@@ -8,7 +8,7 @@ use crate::ranking::bm25::{Scores, Weights};
 use crate::ranking::fusion::{K, reciprocal_ranks};
 
 /// What a ranking goes by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Mode {
     /// Words and vectors.
     Hybrid,
@@ -29,7 +29,7 @@ impl Mode {
 }
 
 /// What is asked of a partition.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Question<'q> {
     /// The words.
     pub text: &'q str,
@@ -48,7 +48,7 @@ pub struct Question<'q> {
 }
 
 /// A chunk in a ranking. All scores are from 0 to 1, whatever the question, but for vectors that point away.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ranked {
     pub(super) slot: u32,
     /// By the mode of the question; the ranking descends by it.

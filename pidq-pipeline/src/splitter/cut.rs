@@ -20,7 +20,7 @@ pub enum Separator {
 }
 
 /// What becomes of separators.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Keep {
     /// A piece begins with its separator.
     Start,

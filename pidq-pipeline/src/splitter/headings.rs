@@ -1,14 +1,14 @@
 //! The headings that a text stands under.
 
 /// Headings that are open, outermost first.
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Open {
     open: Vec<Heading>,
     /// Names with their headings in the order in which they were set; setting one again keeps its place.
     named: Vec<(String, String)>,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Clone, Debug)]
 struct Heading {
     level: usize,
     name: String,

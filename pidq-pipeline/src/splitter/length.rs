@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use tiktoken_rs::{CoreBPE, Rank};
 
 /// A unit of length.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Length {
     /// Unicode code points.
     Chars,
@@ -21,7 +21,7 @@ pub enum Length {
 }
 
 /// A vocabulary of tokens, by the name that its makers gave it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Encoding {
     /// About 100,000 tokens.
     Cl100k,

@@ -9,7 +9,7 @@ use super::room::Chunks;
 use super::{Chunk, Refusal};
 
 /// How large chunks are.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Size {
     /// At most so long, where pieces allow it.
     pub chunk: usize,
@@ -22,7 +22,7 @@ pub struct Size {
 }
 
 /// How pieces are joined.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub enum Join<'s> {
     /// They follow each other.
     Nothing,

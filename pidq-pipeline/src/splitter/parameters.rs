@@ -17,7 +17,7 @@ pub struct Parameter {
 }
 
 /// What a parameter may be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Kind {
     /// A whole number.
     Integer,

@@ -54,6 +54,15 @@ fn check_shared_headers(answer: &Answer) {
     assert_eq!(answer.header("x-content-type-options"), "nosniff");
     assert!(!answer.header("cache-control").is_empty() && !answer.header("vary").is_empty());
     assert_eq!(answer.header("server"), "");
+    check_media_type(answer);
+}
+
+/// A body says what it is, text in which characters, and where there is none nothing is said of it.
+fn check_media_type(answer: &Answer) {
+    let media = answer.header("content-type");
+    assert_eq!(media.is_empty(), answer.body.is_empty(), "{media}");
+    assert!(!media.starts_with("text/") || media.ends_with("; charset=utf-8"), "{media}");
+    assert!(!media.contains("json") || serde_json::from_slice::<Value>(&answer.body).is_ok(), "{media}");
 }
 
 #[tokio::test]
@@ -82,6 +91,9 @@ async fn operations_need_no_token() {
     assert_eq!(stranger.get("/version").await.is(200).json()["name"], "pidq-server");
     assert!(stranger.get("/docs").await.is(200).header("content-type").starts_with("text/html"));
     stranger.get("/metrics").await.refuses(404, "not-found");
+    for path in ["/livez", "/readyz", "/version", "/openapi.json", "/docs", "/metrics"] {
+        check_media_type(&stranger.get(path).await);
+    }
 }
 
 #[tokio::test]
@@ -93,6 +105,7 @@ async fn every_path_tells_its_methods() {
         let options = stranger.send("OPTIONS", &path, &[], "").await.is(204);
         let refused = stranger.send("PATCH", &path, &[], "").await.is(405);
         for answer in [&options, &refused] {
+            check_media_type(answer);
             let allow: Vec<_> = answer.header("allow").split(", ").collect();
             assert!(allow.contains(&row.method.as_str()), "{path}: {allow:?}");
         }
