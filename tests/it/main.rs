@@ -19,6 +19,7 @@ mod functions;
 mod generator;
 mod graph;
 mod hostile;
+mod items;
 mod language;
 mod limits;
 mod loading;
