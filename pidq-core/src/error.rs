@@ -482,7 +482,7 @@ pub struct Warning {
     /// query inside `get`, `PQW05` sum without numbers, `PQW06` filter that keeps all or nothing, `PQW07` field of a
     /// list, `PQW08` direction assumed, `PQW09` list cut, `PQW10` duplicate keys in the input, `PQW11`
     /// argument missing, `PQW12` value in a comment, `PQW13` key that is the same for all, `PQW14`
-    /// piped value not read, `PQW15` parameter not read.
+    /// piped value not read, `PQW15` parameter not read. Of a drawing, the codes of `validate`, such as `G020`.
     pub code: &'static str,
     /// What it is, in one line.
     pub message: String,

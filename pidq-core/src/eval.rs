@@ -149,6 +149,29 @@ impl<'a> Cx<'a> {
         self.shortcuts
     }
 
+    /// The document that the query runs on, with its nodes and edges as they are read for the whole query: in
+    /// `withTopology` and `withGraph` functions of the language ask another graph, and this one stays.
+    ///
+    /// To read it takes no fuel: a function pays for its own loops with [`Cx::spend`].
+    ///
+    /// ```
+    /// use pidq_core::{Dialect, Function, Graph, Limits, Value};
+    ///
+    /// // How many edges leave the piped node.
+    /// let fan = Function::new("fan", |cx, node, _| {
+    ///     let count = cx.graph().node_of(node).map_or(0, |node| cx.graph().outgoing(node).len());
+    ///     cx.spend(1)?;
+    ///     Ok(Value::from(count as f64))
+    /// });
+    /// let graph = Graph::from_json(r#"{"nodes": [{"id": 1}, {"id": 2}], "edges": [{"from": 1, "to": 2}]}"#)?;
+    /// let query = Dialect::standard().with_function(fan).parse("nodes() | map(fan())")?;
+    /// assert_eq!(query.to_json(&graph, Limits::default())?, "[1,0]");
+    /// # Ok::<(), pidq_core::Error>(())
+    /// ```
+    pub fn graph(&self) -> &'a Graph {
+        self.graph
+    }
+
     /// The input of the whole query.
     pub fn root(&self) -> Value<'a> {
         self.root
@@ -162,6 +185,11 @@ impl<'a> Cx<'a> {
         let none = || Error::new(Code::NoGraph, "no graph in the document");
         let help = "a graph has a list `nodes`, at the top or in `pid_graph`; other names stand in `metadata.topology`";
         self.plant.clone().ok_or_else(|| none().with_help(help))
+    }
+
+    /// Whether a function has asked for the drawing of the document.
+    pub(crate) fn has_plant(&self) -> bool {
+        self.plant.is_some()
     }
 
     /// Does something with what walks need. A walk inside of it, for a condition, gets tools of its own.

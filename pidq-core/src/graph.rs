@@ -7,6 +7,7 @@ pub(crate) mod config;
 pub(crate) mod cycles;
 mod fields;
 pub(crate) mod index;
+pub(crate) mod items;
 pub(crate) mod lent;
 pub(crate) mod meet;
 pub(crate) mod parts;
@@ -21,7 +22,7 @@ pub(crate) mod walk;
 use std::sync::{Arc, OnceLock};
 
 use crate::arena::{Arena, ContainerId, Layout, load};
-use crate::error::Result;
+use crate::error::{Result, Warning};
 use crate::limits::{Limits, MAX_DEPTH};
 use crate::value::{Array, Value};
 
@@ -29,7 +30,7 @@ use column::Column;
 use columns::Columns;
 use config::TopologyConfig;
 use lent::Field;
-use plant::{Network, Place, Plant};
+use plant::{Kept, Network, Place, Plant};
 use spare::Spare;
 use topology::Topology;
 
@@ -40,7 +41,9 @@ pub struct Graph {
     columns: OnceLock<Columns>,
     /// Only where it is not the usual one.
     config: Option<Arc<TopologyConfig>>,
-    /// Made at the first question about nodes and edges: plain JSON pays nothing for it.
+    /// Where nodes and edges are, and what network they make: found and made at the first question about them. Plain JSON
+    /// pays nothing for it.
+    place: OnceLock<Option<Kept>>,
     topology: OnceLock<Topology>,
     spare: Spare,
 }
@@ -60,14 +63,14 @@ impl Graph {
     /// As [`Graph::from_json`].
     pub fn from_json_within(json: impl Into<Vec<u8>>, max_depth: usize) -> Result<Graph> {
         let arena = load::load(json.into(), max_depth)?;
-        let (columns, topology) = (OnceLock::new(), OnceLock::new());
-        Ok(Graph { arena, columns, config: None, topology, spare: Spare::default() })
+        let (columns, place, topology) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        Ok(Graph { arena, columns, config: None, place, topology, spare: Spare::default() })
     }
 
     /// The same document, read with other names for its fields and other words for its classes. What the document says
     /// of itself in `metadata.topology` counts before it.
     pub fn with_topology(self, config: TopologyConfig) -> Graph {
-        Graph { config: Some(config.into()), topology: OnceLock::new(), ..self }
+        Graph { config: Some(config.into()), place: OnceLock::new(), topology: OnceLock::new(), ..self }
     }
 
     /// The whole document.
@@ -103,6 +106,13 @@ impl Graph {
         self.arena.duplicate_keys()
     }
 
+    /// The warning of them.
+    pub(crate) fn keys_twice(&self) -> Option<Warning> {
+        let count = self.duplicate_keys();
+        let message = || format!("{count} keys of the input stand twice in their object; the last one counts");
+        (count > 0).then(|| Warning::new("PQW10", message()))
+    }
+
     /// Bytes of memory kept, without the document itself. Grows while queries run: fields that they read of long
     /// lists are kept side by side, up to as many bytes as were kept before.
     pub fn size(&self) -> usize {
@@ -128,21 +138,41 @@ impl Graph {
     pub fn size_in_use(&self) -> usize {
         // What a walk needs for each node, and as many walks at once as there are threads for them.
         const WALKS: usize = 4 * 32;
-        let place = Place::find(self.root(), self.config());
-        let (nodes, edges) = place.map_or((0, 0), |place| place.len());
+        let (nodes, edges) = self.place().map_or((0, 0), |place| place.len());
         2 * self.arena.size() + Topology::size_of(nodes, edges) + nodes * WALKS
     }
 
     /// Its nodes and edges; nothing where it has none.
     pub(crate) fn plant(&self, limits: &Limits<'_>) -> Result<Option<Plant<'_>>> {
-        let Some(place) = Place::find(self.root(), self.config()) else { return Ok(None) };
+        let Some(place) = self.place() else { return Ok(None) };
+        let topology = self.topology(&place, limits)?;
+        Ok(Some(place.with(Network::Shared(topology))))
+    }
+
+    /// The same for programs that ask without a run, and so without limits.
+    pub(crate) fn whole_plant(&self) -> Option<Plant<'_>> {
+        Some(self.place()?.with(Network::Shared(self.network()?)))
+    }
+
+    /// The network without limits: it is linear in the document.
+    fn network(&self) -> Option<&Topology> {
+        self.topology(&self.place()?, &Limits { memory: usize::MAX, ..Limits::default() }).ok()
+    }
+
+    fn place(&self) -> Option<Place<'_>> {
+        let find = || Place::find(self.root(), self.config()).and_then(|place| place.kept());
+        self.place.get_or_init(find).map(|kept| kept.place(&self.arena))
+    }
+
+    fn topology(&self, place: &Place<'_>, limits: &Limits<'_>) -> Result<&Topology> {
         // A run of less memory gets the same error, whether or not one of more has come before it.
         place.check_room(limits)?;
-        if self.topology.get().is_none() {
-            // Who comes second throws its own away.
-            let _ = self.topology.set(place.topology(self.config(), limits)?);
+        if let Some(topology) = self.topology.get() {
+            return Ok(topology);
         }
-        Ok(self.topology.get().map(|topology| place.with(Network::Shared(topology))))
+        let topology = place.topology(self.config(), limits)?;
+        // Who comes second throws its own away.
+        Ok(self.topology.get_or_init(|| topology))
     }
 
     /// What walks need that is kept between them.

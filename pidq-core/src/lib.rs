@@ -34,6 +34,7 @@ pub use eval::function::{Function, Param};
 pub use eval::{Cx, Scratch};
 pub use graph::Graph;
 pub use graph::config::TopologyConfig;
+pub use graph::items::{Edge, EdgeId, NodeId};
 pub use graph::lent::Field;
 pub use graph::vocabulary;
 pub use limits::{Cancel, Limits};

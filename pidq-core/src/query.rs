@@ -274,7 +274,8 @@ impl Query {
         let mut cx = self.start(graph, scratch, limits);
         let result = cx.eval(&self.compiled.plan, graph.root());
         let value = result.map_err(|error| self.explain_error(error, &cx))?;
-        Ok(Outcome { value, warnings: self.warnings(graph, &cx), fuel: cx.fuel_used(), output: limits.output })
+        let (warnings, asked_graph) = (self.warnings(graph, &cx), cx.has_plant());
+        Ok(Outcome { value, warnings, asked_graph, fuel: cx.fuel_used(), output: limits.output })
     }
 
     /// Runs the query and prints the result as JSON.
@@ -431,13 +432,7 @@ impl Query {
         }
         warnings.extend(self.notes().cloned());
         warnings.extend(self.told(cx));
-        if graph.duplicate_keys() > 0 {
-            let message = format!(
-                "{} keys of the input stand twice in their object; the last one counts",
-                graph.duplicate_keys()
-            );
-            warnings.push(Warning::new("PQW10", message));
-        }
+        warnings.extend(graph.keys_twice());
         warnings.into_iter().map(|warning| self.origin.place_warning(warning)).collect()
     }
 
@@ -498,6 +493,9 @@ pub struct Outcome<'a> {
     pub value: Value<'a>,
     /// What looks like a mistake in the query. Never changes the result.
     pub warnings: Vec<Warning>,
+    /// Whether functions of the language asked for nodes and edges of the document: then what is doubtful about these,
+    /// [`Graph::warnings`], is about the result too.
+    pub asked_graph: bool,
     /// Steps taken.
     pub fuel: u64,
     output: usize,

@@ -6,8 +6,6 @@
 mod content;
 pub(crate) mod json;
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::ops::Range;
 
 use bytes::Bytes;
@@ -18,8 +16,6 @@ use crate::store::{Error, Fault, JobId, Result};
 
 /// Reasons that a refusal lists.
 const MOST_FAULTS: usize = 20;
-/// Names of the field that tells a node from the others; the first that a node has counts.
-const IDS: [&str; 4] = ["id", "node_id", "uuid", "externalId"];
 
 /// What the door lets through.
 #[derive(Clone, Copy, Debug)]
@@ -242,13 +238,13 @@ impl<'g> Drawing<'g> {
 
     fn doubts(&self) -> Vec<Warning> {
         let mut warnings = Vec::new();
-        let twice = self.graph.duplicate_keys() as u64;
-        warn(&mut warnings, "duplicate-key", twice, || {
+        let count = self.graph.duplicate_keys() as u64;
+        if count > 0 {
             let pointer = json::repeated_key(self.graph.source()).unwrap_or_default();
-            ("a key stands twice in its object; the last one counts".into(), pointer)
-        });
-        self.doubtful_ids(&mut warnings);
-        // The engine knows which fields of an edge are its ends, and what contains what.
+            let detail = "a key stands twice in its object; the last one counts".into();
+            warnings.push(Warning { code: "duplicate-key", count, detail, pointer });
+        }
+        // The engine knows which fields are ids and ends, and what contains what.
         for doubt in pidq_core::doubts(self.graph, ample()).unwrap_or_default() {
             let pointer = match doubt.place {
                 Spot::Node(at) => self.pointer(&format!("/nodes/{at}")),
@@ -257,64 +253,6 @@ impl<'g> Drawing<'g> {
             warnings.push(Warning { code: doubt.code, count: doubt.count, detail: doubt.message, pointer });
         }
         warnings
-    }
-
-    fn doubtful_ids(&self, warnings: &mut Vec<Warning>) {
-        let mut seen = HashMap::with_capacity(self.nodes.len());
-        let [mut without, mut repeated, mut numbers] = [(0, 0); 3];
-        for (at, node) in self.nodes.iter().enumerate() {
-            match Id::of(node) {
-                None => count(&mut without, at),
-                Some(id) => {
-                    if matches!(id, Id::Number(_)) {
-                        count(&mut numbers, at);
-                    }
-                    match seen.entry(id) {
-                        Entry::Occupied(_) => count(&mut repeated, at),
-                        Entry::Vacant(free) => *free.insert(()),
-                    }
-                }
-            }
-        }
-        let texts = seen.keys().any(|id| matches!(id, Id::Text(_)));
-        let mixed = if texts { numbers.0 } else { 0 };
-        let place = |at: usize| self.pointer(&format!("/nodes/{at}"));
-        warn(warnings, "G010", without.0, || ("the node has no id".into(), place(without.1)));
-        warn(warnings, "G011", repeated.0, || ("another node has the same id".into(), place(repeated.1)));
-        warn(warnings, "G013", mixed, || ("the id is a number, others are texts".into(), place(numbers.1)));
-    }
-}
-
-/// What tells a node from the others.
-#[derive(Eq, Hash, PartialEq)]
-enum Id<'g> {
-    Text(&'g str),
-    Number(u64),
-}
-
-impl<'g> Id<'g> {
-    fn of(node: Value<'g>) -> Option<Id<'g>> {
-        let node = node.as_object()?;
-        match IDS.iter().find_map(|name| node.get(name))? {
-            Value::String(text) => Some(Id::Text(text)),
-            Value::Number(number) => Some(Id::Number(number.value().to_bits())),
-            _ => None,
-        }
-    }
-}
-
-/// One more, and the place of the first.
-fn count(cases: &mut (u64, usize), at: usize) {
-    if cases.0 == 0 {
-        cases.1 = at;
-    }
-    cases.0 += 1;
-}
-
-fn warn(warnings: &mut Vec<Warning>, code: &'static str, count: u64, first: impl FnOnce() -> (String, String)) {
-    if count > 0 {
-        let (detail, pointer) = first();
-        warnings.push(Warning { code, count, detail, pointer });
     }
 }
 

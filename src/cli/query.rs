@@ -203,8 +203,21 @@ fn answer(options: &Options, query: &Query, graph: &Graph, printer: &mut Printer
         let scratch = Scratch::new();
         let outcome = query.run(graph, &scratch, limits).map_err(refused)?;
         warn(&outcome.warnings, query);
+        if outcome.asked_graph {
+            warn(&doubts(graph, &outcome.warnings), query);
+        }
         printer.print(outcome.value, limits).map_err(|stop| stop.of(query))
     })
+}
+
+/// What is doubtful about the drawing that was asked, and was not told yet.
+fn doubts(graph: &Graph, told: &[Warning]) -> Vec<Warning> {
+    let mut doubts = graph.warnings();
+    doubts.retain(|doubt| told.iter().all(|told| told.code != doubt.code));
+    if let Some(last) = doubts.last_mut() {
+        last.help = Some("`pidq validate` lists every case".into());
+    }
+    doubts
 }
 
 /// Tells what looks like a mistake in the query.

@@ -21,6 +21,7 @@ mod functions;
 mod generator;
 mod graph;
 mod hostile;
+mod items;
 mod language;
 mod limits;
 mod loading;

@@ -305,15 +305,7 @@ pub(super) fn node_of<'a>(cx: &mut Cx<'a>, plant: &Plant<'a>, value: Value<'a>) 
             let error = Error::new(Code::NoStart, "there is no node to start from: the value is null");
             Err(error.with_help("check the path before it, or give a tag: `downstream(\"P-101\")`"))
         }
-        Value::Object(object) => {
-            let own = plant.node_of(value);
-            let is_edge = || plant.edge_of(value).is_some();
-            let by_id = || {
-                let id = plant.field(value, crate::graph::config::Names::NodeId).filter(|_| !is_edge());
-                id.or_else(|| object.get("id").filter(|_| !is_edge())).and_then(|id| plant.by_id(id))
-            };
-            own.or_else(by_id).ok_or_else(|| not_a_node(plant, value))
-        }
+        Value::Object(_) => plant.named_by(value).ok_or_else(|| not_a_node(plant, value)),
         Value::String(_) | Value::Number(_) => by_reference(cx, plant, value),
         other => Err(not_a_node(plant, other)),
     }
@@ -335,32 +327,12 @@ const LONGEST_TAG: usize = 256;
 
 /// The node with an id, or else the only one with a tag.
 fn by_reference<'a>(cx: &mut Cx<'a>, plant: &Plant<'a>, reference: Value<'a>) -> Result<NodeId> {
-    if let Some(node) = plant.by_id(reference) {
+    if let Some(node) = plant.by_reference(reference, |units| cx.spend(units))? {
         return Ok(node);
     }
-    let tag = reference.as_str().unwrap_or_default();
-    let found = plant.by_tag(tag);
-    cx.spend(found.len() as u64)?;
-    match found.as_slice() {
-        [node] => Ok(*node),
-        [] => {
-            cx.spend(SEARCHED.min(plant.topology.node_count()) as u64 * (1 + tag.len().min(LONGEST_TAG) as u64 / 4))?;
-            Err(unknown_node(plant, reference))
-        }
-        several => Err(ambiguous(plant, tag, several)),
-    }
-}
-
-fn ambiguous(plant: &Plant<'_>, tag: &str, nodes: &[NodeId]) -> Error {
-    const SHOWN: usize = 10;
-    let candidates = nodes.iter().take(SHOWN).map(|node| {
-        let id = crate::value::write::to_string(plant.id(*node));
-        plant.qualified_tag(*node).map_or(id.clone(), |tag| format!("{id} ({tag})"))
-    });
-    let candidates: Vec<String> = candidates.collect();
-    let more = if nodes.len() > SHOWN { format!(" and {} more", nodes.len() - SHOWN) } else { String::new() };
-    let error = Error::new(Code::AmbiguousNode, format!("{} nodes have the tag \"{tag}\"", nodes.len()));
-    error.with_help(format!("use an id: {}{more}", candidates.join(", ")))
+    let length = reference.as_str().map_or(0, str::len).min(LONGEST_TAG);
+    cx.spend(SEARCHED.min(plant.topology.node_count()) as u64 * (1 + length as u64 / 4))?;
+    Err(unknown_node(plant, reference))
 }
 
 /// Tags near to one that no node has: those that differ in separators only first.

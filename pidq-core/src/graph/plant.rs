@@ -8,10 +8,10 @@ use super::adjacency::{EdgeId, NONE, NodeId};
 use super::config::{Names, TopologyConfig, at_path};
 use super::index::Key;
 use super::topology::{Topology, check_room};
-use crate::arena::{Cell, ContainerId, Kind};
-use crate::error::Result;
+use crate::arena::{Arena, Cell, ContainerId, Kind};
+use crate::error::{Code, Error, Result};
 use crate::limits::Limits;
-use crate::value::{Array, Fields, Items, Object, Value, convert};
+use crate::value::{Array, Fields, Items, Object, Value, convert, write};
 
 /// A drawing, found in a document.
 #[derive(Clone)]
@@ -48,8 +48,27 @@ impl Deref for Network<'_> {
 pub(crate) struct Place<'a> {
     graph: Value<'a>,
     metadata: Value<'a>,
-    nodes: Array<'a>,
-    edges: Array<'a>,
+    pub nodes: Array<'a>,
+    pub edges: Array<'a>,
+}
+
+/// The same in numbers, to be kept beside the document.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Kept {
+    graph: Option<ContainerId>,
+    metadata: Option<ContainerId>,
+    nodes: ContainerId,
+    edges: Option<ContainerId>,
+}
+
+impl Kept {
+    /// The place in the document that it was found in.
+    pub fn place(self, arena: &Arena) -> Place<'_> {
+        let object = |id: Option<ContainerId>| id.map_or(Value::Null, |id| Value::stored(arena, Cell::object(id)));
+        let list = |id: ContainerId| Array(Items::Stored(arena, id));
+        let (graph, metadata) = (object(self.graph), object(self.metadata));
+        Place { graph, metadata, nodes: list(self.nodes), edges: self.edges.map_or(NOTHING, list) }
+    }
 }
 
 /// No items.
@@ -68,6 +87,13 @@ impl<'a> Place<'a> {
         drop(own_config.change_names(own));
         // A part of a drawing keeps what the drawing says of itself, and has its nodes where parts have them.
         Place::at(document, &own_config).or_else(|| Place::at(document, config))
+    }
+
+    /// Where it is in a stored document.
+    pub fn kept(&self) -> Option<Kept> {
+        let id = |value: Value<'a>| value.container().map(|(_, id)| id);
+        let (nodes, edges) = (id(Value::Array(self.nodes))?, id(Value::Array(self.edges)));
+        Some(Kept { graph: id(self.graph), metadata: id(self.metadata), nodes, edges })
     }
 
     /// Whether a run may have its network.
@@ -211,6 +237,43 @@ impl<'a> Plant<'a> {
     /// The edge that a value of the document is.
     pub fn edge_of(&self, value: Value<'a>) -> Option<EdgeId> {
         place_of(self.edges, value.as_object()?)
+    }
+
+    /// The node that an object is, or else the one with its id.
+    pub fn named_by(&self, value: Value<'a>) -> Option<NodeId> {
+        let object = value.as_object()?;
+        let by_id = || {
+            let id = self.field(value, Names::NodeId).or_else(|| object.get("id"));
+            id.filter(|_| self.edge_of(value).is_none()).and_then(|id| self.by_id(id))
+        };
+        self.node_of(value).or_else(by_id)
+    }
+
+    /// The node with an id, or else the only one with a tag. Looking at all that have the tag is paid for.
+    pub fn by_reference(&self, reference: Value<'_>, pay: impl FnOnce(u64) -> Result<()>) -> Result<Option<NodeId>> {
+        if let Some(node) = self.by_id(reference) {
+            return Ok(Some(node));
+        }
+        let tag = reference.as_str().unwrap_or_default();
+        let found = self.by_tag(tag);
+        pay(found.len() as u64)?;
+        match found.as_slice() {
+            [] => Ok(None),
+            [node] => Ok(Some(*node)),
+            several => Err(self.ambiguous(tag, several)),
+        }
+    }
+
+    fn ambiguous(&self, tag: &str, nodes: &[NodeId]) -> Error {
+        const SHOWN: usize = 10;
+        let candidates = nodes.iter().take(SHOWN).map(|node| {
+            let id = write::to_string(self.id(*node));
+            self.qualified_tag(*node).map_or(id.clone(), |tag| format!("{id} ({tag})"))
+        });
+        let candidates: Vec<String> = candidates.collect();
+        let more = if nodes.len() > SHOWN { format!(" and {} more", nodes.len() - SHOWN) } else { String::new() };
+        let error = Error::new(Code::AmbiguousNode, format!("{} nodes have the tag \"{tag}\"", nodes.len()));
+        error.with_help(format!("use an id: {}{more}", candidates.join(", ")))
     }
 
     /// The first node with an id.

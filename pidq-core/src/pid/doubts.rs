@@ -1,15 +1,17 @@
-//! Errors of a drawing that are counted and not listed: for a door that lets drawings in, whatever they are, at a cost
+//! Doubts about a drawing that are counted and not listed: for doors that let drawings in, whatever they are, at a cost
 //! that is linear.
 
 use hashbrown::HashSet;
 
 use super::Pay;
 use super::checks::{WITHOUT_END, contain_each_other, containment_circles, own_id, without_node, written_ends};
-use crate::error::Result;
+use crate::error::{Result, Warning};
+use crate::graph::Graph;
 use crate::graph::index::Key;
 use crate::graph::plant::Plant;
+use crate::value::Value;
 
-/// An error that was found, how often, and the first case.
+/// Something doubtful that was found, how often, and the first case.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Doubt {
     /// The code of the rule of `validate`, such as `G020`.
@@ -55,11 +57,78 @@ impl Cases {
     }
 }
 
-/// Edges of the same id, without a node, without an end; and nodes that contain each other.
+impl Graph {
+    /// What is doubtful about the document, which was let in nevertheless: a line each, with how often and the first case.
+    /// Keys that stand twice in their object (`PQW10`), and of its drawing what [`doubts`](crate::doubts) tells: ids that
+    /// are missing (`G010`), stand twice (`G011`, `G012`), or are numbers beside texts (`G013`); ends of edges that name
+    /// no node (`G020`) or are missing (`G021`); nodes that contain each other (`G030`).
+    ///
+    /// It looks through the whole graph each time, without limits. `validate()` lists every case.
+    ///
+    /// ```
+    /// use pidq_core::Graph;
+    ///
+    /// let graph = Graph::from_json(r#"{"nodes": [{"id": 1}, {"id": 1}], "edges": [{"id": "e", "from": 1, "to": 7}]}"#)?;
+    /// let told: Vec<String> = graph.warnings().iter().map(|told| format!("{}: {}", told.code, told.message)).collect();
+    /// assert_eq!(told, ["G011: another node has the id 1", "G020: edge \"e\": no node has the id 7"]);
+    /// # Ok::<(), pidq_core::Error>(())
+    /// ```
+    pub fn warnings(&self) -> Vec<Warning> {
+        let of_drawing = self.whole_plant().map(|plant| {
+            let found = doubts(&plant, &mut |_| Ok(())).unwrap_or_default();
+            found.into_iter().map(|doubt| doubt.warning(&plant)).collect::<Vec<Warning>>()
+        });
+        self.keys_twice().into_iter().chain(of_drawing.unwrap_or_default()).collect()
+    }
+}
+
+impl Doubt {
+    fn warning(self, plant: &Plant<'_>) -> Warning {
+        let Doubt { code, count, message, place } = self;
+        let edge = match place {
+            Spot::Edge(at) => format!("edge {}: ", shown(plant.edge_id(at as u32))),
+            Spot::Node(_) => String::new(),
+        };
+        let more = if count > 1 { format!("; {count} such cases") } else { String::new() };
+        Warning::new(code, format!("{edge}{message}{more}"))
+    }
+}
+
+/// Ids of nodes and edges, edges without a node or without an end, and nodes that contain each other.
 pub(crate) fn doubts(plant: &Plant<'_>, pay: Pay<'_>) -> Result<Vec<Doubt>> {
-    let [dangling, lacking] = ends(plant, pay)?;
-    let all = [repeated_ids(plant, pay)?, dangling, lacking, circles(plant, pay)?];
+    let [lacking, repeated, mixed] = ids(plant, pay)?;
+    let of_edges = repeated_ids(plant, pay)?;
+    let [dangling, open] = ends(plant, pay)?;
+    let all = [lacking, repeated, of_edges, mixed, dangling, open, circles(plant, pay)?];
     Ok(all.into_iter().filter_map(Cases::doubt).collect())
+}
+
+/// Nodes without an id, with the id of another node, and with a number where others have texts.
+fn ids(plant: &Plant<'_>, pay: Pay<'_>) -> Result<[Cases; 3]> {
+    pay(plant.topology.node_count() as u64)?;
+    let [mut lacking, mut repeated, mut numbers] = ["G010", "G011", "G013"].map(Cases::of);
+    let mut seen: HashSet<Key<'_>> = HashSet::new();
+    let mut has_texts = false;
+    for (at, _) in plant.nodes.iter().enumerate().filter(|(_, node)| node.as_object().is_some()) {
+        let (spot, id) = (Spot::Node(at), plant.id(at as u32));
+        let Some(key) = Key::of(id) else {
+            lacking.add(spot, || format!("the node in place {at} has no id"));
+            continue;
+        };
+        match key {
+            Key::Text(_) => has_texts = true,
+            Key::Number(_) => numbers.add(spot, || format!("the id {id:?} is a number, others are texts")),
+        }
+        if !seen.insert(key) {
+            repeated.add(spot, || format!("another node has the id {}", shown(id)));
+        }
+    }
+    Ok([lacking, repeated, if has_texts { numbers } else { Cases::of("G013") }])
+}
+
+/// A value in a message: an id may be any text.
+fn shown(value: Value<'_>) -> String {
+    format!("{value:?}").chars().take(80).collect()
 }
 
 fn repeated_ids(plant: &Plant<'_>, pay: Pay<'_>) -> Result<Cases> {
@@ -68,7 +137,7 @@ fn repeated_ids(plant: &Plant<'_>, pay: Pay<'_>) -> Result<Cases> {
     let mut seen: HashSet<Key<'_>> = HashSet::new();
     for edge in 0..plant.topology.edge_count() as u32 {
         if own_id(plant, edge).is_some_and(|id| !seen.insert(id)) {
-            let words = || format!("another edge has the id {:?}", plant.edge_id(edge));
+            let words = || format!("another edge has the id {}", shown(plant.edge_id(edge)));
             cases.add(Spot::Edge(edge as usize), words);
         }
     }

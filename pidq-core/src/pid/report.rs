@@ -53,9 +53,10 @@ pub fn join_sheets(sheets: &[&Graph], by: JoinBy, limits: Limits<'_>) -> Result<
     Ok(format!("{{\"pid_graph\":{}}}", purse.print(first, &joined)?))
 }
 
-/// Errors of a drawing by rule, counted, with the first case of each: edges of the same id (`G012`), edges that name no
-/// node (`G020`) or lack an end (`G021`), nodes that contain each other (`G030`). Linear in the drawing; `validate` lists
-/// them all. None where there is no graph.
+/// Doubts about a drawing by rule, counted, with the first case of each: nodes without an id (`G010`), nodes or edges of
+/// the same id (`G011`, `G012`), ids that are numbers beside texts (`G013`), edges that name no node (`G020`) or lack an
+/// end (`G021`), nodes that contain each other (`G030`). Linear in the drawing; `validate` lists them all. None where
+/// there is no graph.
 ///
 /// # Errors
 /// `PQ4xxx` for a limit: fuel, memory and cancel count here.
