@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use pidq_http::{Problem, Request, Response, Sender, StatusCode};
+use pidq_http::{Fingerprint, Problem, Request, Response, Sender, StatusCode};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value as Json, json};
@@ -76,6 +76,7 @@ struct Row {
 pub(crate) async fn ask(server: &Arc<Server>, mut request: Request) -> Result<Response, Problem> {
     let fleet: Fleet = question::members(&request.bytes().await?)?;
     let asked = Arc::new(Asked::new(fleet.query, fleet.params)?);
+    request.head.asks(Fingerprint::of(&asked.query));
     let asker = Asker::of(server, &request)?;
     let jobs = Jobs::read(fleet.jobs)?;
     question::must_compile(server, &asker.key, asked.clone()).await?;
