@@ -23,6 +23,7 @@ mod layout;
 mod license;
 mod list;
 mod manual;
+mod packed;
 #[cfg(feature = "pipeline")]
 mod pipeline;
 mod query;

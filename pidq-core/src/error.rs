@@ -207,6 +207,7 @@ struct Inner {
     code: Code,
     message: String,
     label: Option<String>,
+    expected: Option<String>,
     help: Option<String>,
     suggestions: Vec<Suggestion>,
     span: Option<Span>,
@@ -227,6 +228,7 @@ impl Error {
             code,
             message: message.into(),
             label: None,
+            expected: None,
             help: None,
             suggestions: Vec::new(),
             span: None,
@@ -258,6 +260,12 @@ impl Error {
     /// A few words to stand under the span.
     pub fn label(&self) -> Option<&str> {
         self.0.label.as_deref()
+    }
+
+    /// What the parser expected where the text is no query: `a value`, or a character such as `` `)` ``. Not in the JSON
+    /// form, whose label says it in a sentence.
+    pub fn expected(&self) -> Option<&str> {
+        self.0.expected.as_deref()
     }
 
     /// Replacements that would help, best first, at most three.
@@ -314,6 +322,12 @@ impl Error {
     /// Sets the words under the span.
     pub fn with_label(mut self, label: impl Into<String>) -> Error {
         self.0.label = Some(label.into());
+        self
+    }
+
+    /// Sets what the parser expected.
+    pub(crate) fn with_expected(mut self, expected: Option<String>) -> Error {
+        self.0.expected = expected;
         self
     }
 

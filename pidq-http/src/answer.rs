@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::task::Poll;
 
 use hyper::header::{
@@ -84,6 +84,7 @@ fn begin<S>(site: &Inner<S>, wire: &Wire, parts: hyper::http::request::Parts) ->
         method: parts.method,
         uri: parts.uri,
         headers: parts.headers,
+        query: OnceLock::new(),
     };
     let mut trail = Trail {
         head: Arc::new(head),
@@ -96,6 +97,7 @@ fn begin<S>(site: &Inner<S>, wire: &Wire, parts: hyper::http::request::Parts) ->
         close: false,
     };
     trail.exchange.traceparent = trail.head.traceparent.clone();
+    trail.exchange.head = Some(trail.head.clone());
     trail
 }
 
@@ -315,6 +317,7 @@ fn finish<S>(site: &Inner<S>, wire: &Wire, mut trail: Trail, mut response: Respo
         forget_body(&mut response, encoder.is_none());
     }
     trail.exchange.status = response.status.as_u16();
+    trail.exchange.query = trail.exchange.head.take().and_then(|head| head.query());
     trail.exchange.notes = std::mem::take(&mut response.notes);
     let has_body = trail.head.method != Method::HEAD && response.status != StatusCode::NOT_MODIFIED;
     let encoder = encoder.filter(|_| has_body);

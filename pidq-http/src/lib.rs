@@ -89,7 +89,7 @@ pub use prometheus_client;
 pub use crate::allocator::give_memory_back;
 pub use crate::ids::{hex, uuid_v7};
 pub use crate::limits::Limits;
-pub use crate::log::{LogFormat, init_log};
+pub use crate::log::{Fingerprint, LogFormat, init_log};
 pub use crate::page::{Cursors, Page};
 pub use crate::percent::encode as percent_encode;
 pub use crate::principal::{Principal, PrincipalKind};

@@ -1,17 +1,19 @@
 //! One line per request, and where lines go.
 
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
+use sha2::{Digest, Sha256};
 use tracing::Level;
 use tracing_subscriber::filter::{LevelFilter, Targets};
-use tracing_subscriber::fmt;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::metrics::Figures;
 use crate::principal::Principal;
+use crate::request::Head;
 use crate::response::Activity;
 use crate::site::Facts;
 
@@ -31,7 +33,7 @@ const TALKATIVE: [&str; 4] = ["h2", "hyper", "hyper_util", "rustls"];
 pub fn init_log(format: LogFormat, level: LevelFilter) {
     let quiet = TALKATIVE.map(|name| (name, level.min(LevelFilter::WARN)));
     let targets = Targets::new().with_default(level).with_targets(quiet);
-    let layer = fmt::layer().with_writer(std::io::stderr);
+    let layer = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
     let registry = tracing_subscriber::registry().with(targets);
     let _ = match format {
         LogFormat::Json => registry.with(layer.json().flatten_event(true).with_current_span(false)).try_init(),
@@ -39,9 +41,27 @@ pub fn init_log(format: LogFormat, level: LevelFilter) {
     };
 }
 
+/// A text as the log may have it: the first 16 hex digits of its SHA-256. Equal texts are equal there, and nobody reads them.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Fingerprint(u64);
+
+impl Fingerprint {
+    /// That of a text.
+    pub fn of(text: &str) -> Fingerprint {
+        let [a, b, c, d, e, f, g, h, ..]: [u8; 32] = Sha256::digest(text).into();
+        Fingerprint(u64::from_be_bytes([a, b, c, d, e, f, g, h]))
+    }
+}
+
+impl fmt::Display for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}", self.0)
+    }
+}
+
 /// A request from its head to the last byte of its answer. Writes its line, and counts, when it is dropped.
 ///
-/// The line has the template of the path, never the path; no query string, no token, no body.
+/// The line has the template of the path, never the path; no query string, no token, no body; of a query its fingerprint.
 pub(crate) struct Exchange {
     pub id: Arc<str>,
     pub method: &'static str,
@@ -51,6 +71,9 @@ pub(crate) struct Exchange {
     pub figures: Option<Arc<Figures>>,
     pub principal: Option<Arc<Principal>>,
     pub traceparent: Option<String>,
+    pub query: Option<Fingerprint>,
+    /// Until there is an answer: whose client goes away before has a line as well.
+    pub head: Option<Arc<Head>>,
     pub notes: Vec<(&'static str, u64)>,
     /// Whether the line is worth reading every day.
     pub loud: bool,
@@ -77,6 +100,8 @@ impl Exchange {
             figures: None,
             principal: None,
             traceparent: None,
+            query: None,
+            head: None,
             notes: Vec::new(),
             loud: true,
             facts,
@@ -99,6 +124,10 @@ impl Exchange {
         self.notes.iter().find(|(note, _)| *note == name).map(|(_, value)| *value)
     }
 
+    fn query(&self) -> Option<Fingerprint> {
+        self.query.or_else(|| self.head.as_ref()?.query())
+    }
+
     fn line(&self, ms: u64) {
         macro_rules! line {
             ($level:expr) => {
@@ -114,6 +143,7 @@ impl Exchange {
                     complete = self.complete,
                     fuel = self.note("fuel"),
                     queue_ms = self.note("queue_ms"),
+                    query = self.query().map(tracing::field::display),
                     principal = self.principal.as_ref().map(|p| p.id.as_str()),
                     client = self.principal.as_ref().and_then(|p| p.client.as_deref()),
                     tenant = self.principal.as_ref().map(|p| p.tenant.as_str()),
@@ -136,5 +166,16 @@ impl Drop for Exchange {
             None => self.facts.metrics.answered(self.method, self.route, self.status, took),
         }
         self.line(took.as_millis() as u64);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fingerprint_is_what_sha256sum_begins_with() {
+        assert_eq!(Fingerprint::of("").to_string(), "e3b0c44298fc1c14");
+        assert_eq!(Fingerprint::of("abc").to_string(), "ba7816bf8f01cfea");
     }
 }

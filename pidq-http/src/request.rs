@@ -8,7 +8,7 @@ mod multipart;
 
 use std::borrow::Cow;
 use std::net::IpAddr;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 use hyper::header::{AUTHORIZATION, AsHeaderName, CONTENT_TYPE, HeaderMap};
@@ -24,6 +24,7 @@ pub(crate) use leftover::{Leftover, Source};
 pub use multipart::{Multipart, MultipartLimits, Part};
 
 use crate::compress;
+use crate::log::Fingerprint;
 use crate::negotiate::{media_quality, quality};
 use crate::principal::Principal;
 use crate::problem::Problem;
@@ -47,9 +48,20 @@ pub struct Head {
     pub id: Arc<str>,
     /// The trace of the caller, as W3C Trace Context writes it, if there was a good one.
     pub traceparent: Option<String>,
+    /// Which query is asked, once that is known.
+    pub(crate) query: OnceLock<Fingerprint>,
 }
 
 impl Head {
+    /// Says which query is asked, for the log.
+    pub fn asks(&self, query: Fingerprint) {
+        self.query.get_or_init(|| query);
+    }
+
+    pub(crate) fn query(&self) -> Option<Fingerprint> {
+        self.query.get().copied()
+    }
+
     /// The name that the service was asked by, without its port, in lower case.
     pub fn host(&self) -> Option<String> {
         let of_header = || self.header("host").and_then(|host| host.parse().ok());
@@ -327,7 +339,8 @@ mod tests {
         }
         let (uri, id) = (Uri::from_static("/"), "x".into());
         let client = IpAddr::from([127, 0, 0, 1]);
-        Head { method: Method::GET, uri, headers: map, client, secure: false, id, traceparent: None }
+        let (traceparent, query) = (None, OnceLock::new());
+        Head { method: Method::GET, uri, headers: map, client, secure: false, id, traceparent, query }
     }
 
     #[test]

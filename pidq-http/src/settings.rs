@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt;
 use std::fs;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
@@ -43,6 +44,8 @@ pub enum Kind {
     Text,
     /// A whole number.
     Number,
+    /// A whole number from 1, or `all`.
+    CountOrAll,
     /// `500ms`, `10s`, `5m`, `24h`, `14d`.
     Duration,
     /// `64KiB`, `2MiB`, `1GiB`, or bytes.
@@ -319,6 +322,7 @@ impl Kind {
         match self {
             Kind::Text | Kind::List | Kind::Path => true,
             Kind::Number => text.trim().parse::<u64>().is_ok(),
+            Kind::CountOrAll => text.trim() == "all" || text.trim().parse::<NonZeroUsize>().is_ok(),
             Kind::Duration => duration(text).is_some(),
             Kind::Size => size(text).is_some(),
             Kind::Switch => switch(text).is_some(),
@@ -340,6 +344,7 @@ impl Kind {
             Kind::List => "values with commas between them",
             Kind::Path => "a path",
             Kind::Number => "a whole number",
+            Kind::CountOrAll => "a whole number from 1, or `all`",
             Kind::Duration => "a time such as `500ms`, `10s` or `24h`",
             Kind::Size => "a size such as `64KiB` or `2MiB`",
             Kind::Switch => "`on` or `off`",

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use pidq_core::error::Code;
 use pidq_core::{Cancel, Graph, Limits, Scratch, Value};
 use pidq_http::header::HeaderValue;
-use pidq_http::{Problem, Response, StatusCode};
+use pidq_http::{Fingerprint, Problem, Response, StatusCode};
 
 use crate::asker::Asker;
 use crate::graph::CHANGE_VERSION;
@@ -46,6 +46,7 @@ pub(crate) struct Plain {
     pub meta: Arc<Meta>,
     pub queries: Arc<Queries>,
     pub asked: Asked,
+    pub query: Fingerprint,
     pub budget: Budget,
 }
 
@@ -140,7 +141,7 @@ impl Plain {
             }
         }
         recipe.add(b"}");
-        let headers = Headers::new(kind, outcome.fuel, &self.meta);
+        let headers = Headers::new(kind, outcome.fuel, &self.meta, self.query);
         Ok(Made { recipe, headers, took: begun.elapsed() })
     }
 
@@ -213,9 +214,10 @@ impl Ready {
 }
 
 impl Headers {
-    fn new(kind: &'static str, fuel: u64, meta: &Meta) -> Headers {
+    fn new(kind: &'static str, fuel: u64, meta: &Meta, query: Fingerprint) -> Headers {
         // A served file may call its version what no header can carry.
-        Headers { kind, fuel, fuel_used: fuel.into(), version: HeaderValue::from_str(meta.version.as_str()).ok() }
+        let version = HeaderValue::from_str(meta.version.as_str()).ok();
+        Headers { kind, fuel, fuel_used: fuel.into(), version, query }
     }
 
     fn on(&self, response: Response) -> Response {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use pidq_http::{Problem, Request, Response, Sender};
+use pidq_http::{Fingerprint, Problem, Request, Response, Sender, StatusCode};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value as Json, json};
@@ -49,8 +49,6 @@ impl Jobs {
     }
 }
 
-/// Most drawings of one request.
-const MOST: usize = 100_000;
 /// Drawings that are asked at once: enough to keep the threads busy while one is read.
 const AT_ONCE: usize = 4;
 
@@ -78,6 +76,7 @@ struct Row {
 pub(crate) async fn ask(server: &Arc<Server>, mut request: Request) -> Result<Response, Problem> {
     let fleet: Fleet = question::members(&request.bytes().await?)?;
     let asked = Arc::new(Asked::new(fleet.query, fleet.params)?);
+    request.head.asks(Fingerprint::of(&asked.query));
     let asker = Asker::of(server, &request)?;
     let jobs = Jobs::read(fleet.jobs)?;
     question::must_compile(server, &asker.key, asked.clone()).await?;
@@ -91,13 +90,18 @@ pub(crate) async fn ask(server: &Arc<Server>, mut request: Request) -> Result<Re
 /// The jobs that were meant, those that nobody may see among the ids with them: their rows say so.
 async fn chosen(server: &Server, asker: &Asker<'_>, jobs: Jobs) -> Result<Vec<(JobId, bool)>, Problem> {
     let reach = asker.reach().await?;
+    let most = server.budget.graphs;
     match jobs {
         Jobs::Prefix(prefix) => {
-            let found = readable(server, &asker.tenant, &reach, &prefix, None, MOST).await?;
+            let found = readable(server, &asker.tenant, &reach, &prefix, None, most + 1).await?;
+            // An answer about some of them would look like one about all.
+            if found.len() > most {
+                return Err(too_many(most));
+            }
             Ok(found.iter().map(|meta| (meta.job.clone(), true)).collect())
         }
-        Jobs::Ids(ids) if ids.len() > MOST => {
-            Err(Problem::bad_request("invalid-request", format!("`jobs.ids` has more than {MOST} ids.")))
+        Jobs::Ids(ids) if ids.len() > most => {
+            Err(Problem::bad_request("invalid-request", format!("`jobs.ids` has more than {most} ids.")))
         }
         Jobs::Ids(ids) => {
             let jobs = ids.iter().map(|id| JobId::parse(id).map_err(problem));
@@ -105,6 +109,11 @@ async fn chosen(server: &Server, asker: &Asker<'_>, jobs: Jobs) -> Result<Vec<(J
             Ok(jobs.into_iter().map(|job| (reach.may_read(&job), job)).map(|(may, job)| (job, may)).collect())
         }
     }
+}
+
+fn too_many(most: usize) -> Problem {
+    let detail = format!("`jobs.prefix` fits more than {most} graphs: narrow it, and ask in several requests.");
+    Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "too-many-graphs").detail(detail).with("limit", most)
 }
 
 /// What all rows of a request share.

@@ -370,6 +370,7 @@ fn budget(settings: &Settings) -> Result<Budget, SettingError> {
         output,
         lines: output.saturating_mul(4),
         time: settings.duration("PIDQ_QUERY_TIME")?,
+        ..Budget::default()
     })
 }
 

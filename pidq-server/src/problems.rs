@@ -55,6 +55,9 @@ pub(crate) fn query_problem(error: &pidq_core::Error, budget: Budget, output: us
     if let Some(place) = error.location() {
         problem = problem.with("position", place.pos16).with("line", place.line).with("column", place.column);
     }
+    if let Some(expected) = error.expected() {
+        problem = problem.with("expected", expected);
+    }
     if let Some((limit, value)) = error.limit().or_else(|| limit(error.code(), budget, output)) {
         problem = problem.with("limit", limit).with("value", value);
     }

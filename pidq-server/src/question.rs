@@ -8,7 +8,7 @@ use pidq_core::error::Code;
 use pidq_core::limits::MAX_QUERY;
 use pidq_core::{Cancel, Graph, Limits, Profile, Query, Scratch};
 use pidq_http::header::HeaderName;
-use pidq_http::{Done, Problem, Request, Response, StatusCode, Work};
+use pidq_http::{Done, Fingerprint, Problem, Request, Response, StatusCode, Work};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
@@ -83,13 +83,16 @@ pub(crate) async fn ask(server: &Server, mut request: Request) -> Result<Respons
     let body = request.bytes().await?;
     let key = media.is_json().then(|| ResultKey::new(&asker.tenant, &meta, &body));
     if let Some(ready) = key.as_ref().and_then(|key| server.results.get(key)) {
+        request.head.asks(ready.headers.query);
         return Ok(ready.again());
     }
     let asked: Asked = members(&body)?;
     asked.check()?;
+    let query = Fingerprint::of(&asked.query);
+    request.head.asks(query);
     let graph = graphs::of_version(&server.store, &server.graphs, &asker.tenant, &meta).await.map_err(problem)?;
     if let Some(key) = key.filter(|_| !asked.explain && !asked.dry_run) {
-        let plain = Plain { graph, meta, queries: server.queries.clone(), asked, budget: server.budget };
+        let plain = Plain { graph, meta, queries: server.queries.clone(), asked, query, budget: server.budget };
         return answering::answer(server, &asker, plain, &key).await;
     }
     let rendering = Rendering { media, explain: asked.explain };

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 
 use bytes::Bytes;
+use pidq_http::Fingerprint;
 use pidq_http::header::HeaderValue;
 
 use crate::graphs::GraphKey;
@@ -45,13 +46,14 @@ pub(crate) struct Ready {
     pub headers: Headers,
 }
 
-/// What the headers of an answer tell.
+/// What the headers of an answer tell, and its line in the log.
 #[derive(Clone, Debug)]
 pub(crate) struct Headers {
     pub kind: &'static str,
     pub fuel: u64,
     pub fuel_used: HeaderValue,
     pub version: Option<HeaderValue>,
+    pub query: Fingerprint,
 }
 
 /// How long an answer takes to be found.
@@ -184,7 +186,8 @@ mod tests {
     }
 
     fn put(results: &Results, key: &ResultKey, body: &'static str) -> Bytes {
-        let headers = Headers { kind: "array", fuel: 1, fuel_used: HeaderValue::from_static("1"), version: None };
+        let (fuel_used, query) = (HeaderValue::from_static("1"), Fingerprint::of("get()"));
+        let headers = Headers { kind: "array", fuel: 1, fuel_used, version: None, query };
         results.put(key, Bytes::from_static(body.as_bytes()), headers)
     }
 

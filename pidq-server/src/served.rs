@@ -21,15 +21,12 @@ use bytes::Bytes;
 use watch::Watch;
 
 use crate::door::{Draft, Numbering, Rules, admit};
-use crate::store::packing::{Growth, Packing, pack, unpack, unpack_own};
+use crate::store::packing::{ENDINGS, Growth, Packing, pack, unpack, unpack_own};
 use crate::store::{
     Answer, Coding, Committed, Error, Event, Events, JobId, Meta, Precondition, Result, State, Store, StoredGraph,
     Tenant, Timestamp, Verified, Version, VersionEntry, Which, held, no_events, numbered,
 };
 
-/// Endings of files, the preferred ones first.
-const ENDINGS: [(&str, Packing); 3] =
-    [(".json", Packing::None), (".json.zst", Packing::Zstd), (".json.gz", Packing::Gzip)];
 /// A file that was changed so shortly before it was read may have been changed once more without a trace.
 const CLOCK: Duration = Duration::from_secs(2);
 
@@ -194,8 +191,7 @@ impl Shelf {
         let file = fs::File::open(self.dir.join(&mark.name)).map_err(|error| failure(&error))?;
         let mut bytes = Vec::new();
         file.take(most as u64 + 1).read_to_end(&mut bytes).map_err(|error| failure(&error))?;
-        // Whoever fills the directory is trusted with the ratio, not with the memory.
-        let json = unpack(&bytes.into(), packing, Growth { bytes: most, ratio: usize::MAX })?;
+        let json = unpack(&bytes.into(), packing, Growth { bytes: most, ..Growth::TRUSTED })?;
         let draft = admit(job, json, &self.options.rules)?;
         let version = draft.change_version.clone().unwrap_or_else(|| "1".into());
         let json = draft.to_json(&version);

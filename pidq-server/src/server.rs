@@ -53,6 +53,8 @@ pub struct Server {
 /// What a query may cost.
 #[derive(Clone, Copy, Debug)]
 pub struct Budget {
+    /// Graphs of a request over many.
+    pub graphs: usize,
     /// Steps.
     pub fuel: u64,
     /// Bytes of working memory.
@@ -69,7 +71,7 @@ impl Default for Budget {
     fn default() -> Budget {
         let limits = Limits::default();
         let (fuel, memory, lines) = (limits.fuel, limits.memory, limits.output);
-        Budget { fuel, memory, output: 16 << 20, lines, time: Duration::from_secs(10) }
+        Budget { graphs: 100_000, fuel, memory, output: 16 << 20, lines, time: Duration::from_secs(10) }
     }
 }
 

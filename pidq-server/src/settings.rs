@@ -7,7 +7,7 @@ pub const SETTINGS: &[Setting] = settings![
     "PIDQ_GRAPHS", "config.graphs.directory", Kind::Path, None, false, "A directory of graphs to serve, read only: `JOB.json`, also `.gz` and `.zst`.";
     "PIDQ_DATA_DIR", "config.data", Kind::Path, Some("data"), false, "Where graphs and accounts are kept.";
     "PIDQ_STORE_URL", "config.graphs.store", Kind::Text, None, true, "`postgres://…` keeps graphs in a database, for several replicas; else files in the data directory.";
-    "PIDQ_STORE_KEEP", "config.graphs.keep", Kind::Number, Some("10"), false, "Versions of a graph that are kept.";
+    "PIDQ_STORE_KEEP", "config.graphs.keep", Kind::CountOrAll, Some("10"), false, "Versions of a graph that are kept, the last ones; `all` keeps every one.";
     "PIDQ_STORE_SHARE", "config.graphs.share", Kind::Size, None, false, "What the graphs of a tenant may take on disk.";
     "PIDQ_REQUIRE_IF_MATCH", "config.graphs.requireIfMatch", Kind::Switch, Some("off"), false, "Whether a write has to name the version that it replaces.";
     "PIDQ_GRAPH_SIZE", "config.graphs.size", Kind::Size, Some("64MiB"), false, "The largest graph, as JSON.";

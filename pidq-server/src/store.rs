@@ -13,7 +13,9 @@ pub mod sql;
 pub mod vfs;
 
 use std::fmt;
+use std::num::NonZeroUsize;
 use std::pin::Pin;
+use std::str::FromStr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -392,14 +394,41 @@ pub fn no_events() -> Events {
 /// How a store behaves.
 #[derive(Clone)]
 pub struct Options {
-    /// Versions kept of each job, at least one.
-    pub keep: usize,
+    /// Versions kept of each job.
+    pub keep: Keep,
     /// What each tenant may store.
     pub share: Share,
     /// Who is told about damage and stopped writes.
     pub events: Events,
     /// Who is told how long syncs take.
     pub clock: Clock,
+}
+
+/// How many versions of a job are kept. The latest one always is.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Keep {
+    /// All.
+    All,
+    /// So many of the last.
+    Last(NonZeroUsize),
+}
+
+impl Default for Keep {
+    fn default() -> Keep {
+        Keep::Last(const { NonZeroUsize::new(10).expect("ten is not zero") })
+    }
+}
+
+impl FromStr for Keep {
+    type Err = &'static str;
+
+    /// Reads `all`, or a number from 1.
+    fn from_str(text: &str) -> std::result::Result<Keep, &'static str> {
+        match text {
+            "all" => Ok(Keep::All),
+            _ => text.parse().map(Keep::Last).map_err(|_| "expected a whole number from 1, or `all`"),
+        }
+    }
 }
 
 /// What a tenant may store.
@@ -426,7 +455,7 @@ impl Default for Share {
 
 impl Default for Options {
     fn default() -> Options {
-        Options { keep: 10, share: Share::default(), events: no_events(), clock: Arc::new(|_| {}) }
+        Options { keep: Keep::default(), share: Share::default(), events: no_events(), clock: Arc::new(|_| {}) }
     }
 }
 

@@ -40,7 +40,7 @@ enum Action {
         /// A way to a token: password, refresh_token, client_credentials; may be given again
         #[arg(long = "grant", value_name = "GRANT", default_values = ["password", "refresh_token"])]
         grants: Vec<String>,
-        /// What its tokens are good for at most: read, write; may be given again
+        /// What its tokens are good for at most: read, write, and introspection, to ask about tokens of other clients; may be given again
         #[arg(long = "scope", value_name = "SCOPE", default_values = ["read", "write"])]
         scopes: Vec<String>,
         /// Whose graphs it sees

@@ -1,10 +1,11 @@
-//! The JSON files of a folder and of the folders in it, in the order of their paths.
+//! The JSON files of a folder and of the folders in it, packed ones too, in the order of their paths.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use super::failure::{Failure, Result};
+use super::packed;
 
 /// A file to read, or a place that is not read and why.
 pub struct Entry {
@@ -29,7 +30,7 @@ impl Open {
     }
 }
 
-/// The files `*.json` in `root`. Links are followed, but not back to a folder around them.
+/// The documents in `root`. Links are followed, but not back to a folder around them.
 pub fn json_files(root: &Path) -> Result<Vec<Entry>> {
     let mut found = Vec::new();
     let mut open = vec![Open::new(root).map_err(|error| Failure::unreadable(root, &error))?];
@@ -43,7 +44,7 @@ pub fn json_files(root: &Path) -> Result<Vec<Entry>> {
                 Ok(inner) => open.push(inner),
                 Err(reason) => found.push(Entry { path, refused: Some(reason) }),
             }
-        } else if path.extension().is_some_and(|extension| extension == "json") {
+        } else if packed::is_document(&path) {
             found.push(Entry { refused: refusal(&path), path });
         }
     }

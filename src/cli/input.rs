@@ -8,6 +8,7 @@ use pidq::Graph;
 use pidq::limits::MAX_DEPTH;
 
 use super::failure::{self, Failure, Result};
+use super::packed;
 
 /// The file name that stands for the standard input.
 const STDIN: &str = "-";
@@ -53,16 +54,21 @@ pub fn text(path: &Path) -> Result<String> {
 
 /// The document in a file.
 pub fn graph(path: &Path) -> Result<Graph> {
-    Graph::from_json(bytes(path)?).map_err(|error| Failure::Input(error, name(path)))
+    Graph::from_json(json(path)?).map_err(|error| Failure::Input(error, name(path)))
 }
 
 /// The document in a file, or nothing where the file is empty.
 pub fn document(path: &Path) -> Result<Option<Graph>> {
-    let bytes = bytes(path)?;
+    let bytes = json(path)?;
     if bytes.trim_ascii().is_empty() {
         return Ok(None);
     }
     Graph::from_json(bytes).map(Some).map_err(|error| Failure::Input(error, name(path)))
+}
+
+/// The bytes of a document.
+fn json(path: &Path) -> Result<Vec<u8>> {
+    packed::opened(path, bytes(path)?)
 }
 
 /// All documents as the items of one list.

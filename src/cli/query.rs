@@ -34,14 +34,14 @@ pub struct Options {
     #[arg(required_unless_present = "from_file")]
     query: Option<String>,
 
-    /// The documents; `-` or none is the standard input
+    /// The documents, `.json.gz` and `.json.zst` too; `-` or none is the standard input
     files: Vec<PathBuf>,
 
     /// Read the query from a file
     #[arg(short, long, value_name = "FILE")]
     from_file: Option<PathBuf>,
 
-    /// Ask every `*.json` in a folder and its folders: a line `{"file", "result" or "error"}` for each
+    /// Ask every `*.json`, `*.json.gz` and `*.json.zst` in a folder and its folders: a line `{"file", "result" or "error"}` for each
     #[arg(long, value_name = "DIR", conflicts_with_all = [
         "null_input", "slurp", "raw_output", "tab", "indent", "color_output",
     ])]

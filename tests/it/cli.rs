@@ -532,6 +532,43 @@ fn all_files_of_a_folder_are_asked_in_order() {
     check_error(&["query", "--jobs", "2", ".n"], "", "--all", 2);
 }
 
+#[cfg(feature = "server")]
+#[test]
+fn packed_files_are_asked_as_what_is_in_them() {
+    use pidq_server::store::packing::{pack, pack_gzip};
+    let folder = folder("all-packed");
+    let write = |name: &str, bytes: pidq_server::store::Result<Vec<u8>>| {
+        fs::write(folder.join(name), bytes.expect("memory")).expect("a file");
+    };
+    file(&folder, "d/1.json", "{\"a\": 1.0}");
+    write("d/2.json.gz", pack_gzip(b"{\"a\": 2.0}"));
+    write("d/3.json.zst", pack(b"{\"a\": 3.0}"));
+    for other in ["d/4.gz", "d/5.zst", "d/json.gz", "d/6.json.br", "d/7.jsonx.gz"] {
+        file(&folder, other, "not asked");
+    }
+    let row = |name: &str, a: &str| format!("{{\"file\":\"d/{name}\",\"result\":{a}}}\n");
+    let expected = row("1.json", "1.0") + &row("2.json.gz", "2.0") + &row("3.json.zst", "3.0");
+    check_shell("pidq query --all d .a", &folder, &expected);
+    check_shell("pidq query .a d/1.json d/2.json.gz d/3.json.zst", &folder, "1.0\n2.0\n3.0\n");
+    check_shell("pidq query -c -s 'map(.a)' d/2.json.gz d/1.json", &folder, "[2.0,1.0]\n");
+
+    fs::create_dir(folder.join("e")).expect("a folder");
+    write("e/cut.json.gz", pack_gzip(b"{\"a\": 2.0}").map(|bytes| bytes[..bytes.len() - 9].to_vec()));
+    write("e/large.json.zst", pack(&vec![b' '; (64 << 20) + 1]));
+    file(&folder, "e/plain.json.zst", "{}");
+    let output = shell("pidq query --all e .a", &folder);
+    assert_eq!(output.status.code(), Some(2));
+    let rows = String::from_utf8_lossy(&output.stdout).into_owned();
+    for (row, (name, why)) in rows.lines().zip([
+        ("e/cut.json.gz", "The packed bytes are damaged"),
+        ("e/large.json.zst", "it has more than 67108864 bytes then"),
+        ("e/plain.json.zst", "The packed bytes are damaged"),
+    ]) {
+        assert!(row.contains(&format!("cannot unpack `{name}`: {why}")), "{row}");
+    }
+    assert_eq!(rows.lines().count(), 3, "{rows}");
+}
+
 #[cfg(unix)]
 #[test]
 fn a_bad_file_of_a_folder_is_a_row() {

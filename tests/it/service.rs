@@ -181,6 +181,16 @@ fn users_and_clients_are_looked_after() {
 }
 
 #[test]
+fn the_help_names_every_scope_of_a_client() {
+    let help = pidq().args(["clients", "add", "--help"]).output().expect("it runs");
+    let help = String::from_utf8_lossy(&help.stdout).into_owned();
+    let told = help.split("--scope").nth(1).and_then(|rest| rest.split("--").next()).expect("an option");
+    for scope in pidq_http::auth::SCOPES {
+        assert!(told.contains(scope), "{scope}: {told}");
+    }
+}
+
+#[test]
 fn rights_are_given_to_those_who_are_there() {
     let data = folder("service-rights");
     printed(&data, &["users", "add", "maria@plant.example"], "one-two-three-horse\n");

@@ -120,7 +120,8 @@ impl Place<'_> {
     pub fn advise(&self, message: &str) -> Error {
         let advice = self.advice();
         let error = syntax_error(self.text, self.at, self.marked(advice.as_ref()), self.code, message);
-        let error = error.with_label(self.label(message));
+        let label = self.label(error.expected());
+        let error = error.with_label(label);
         match advice {
             Some(advice) => error.with_help(advice.help).with_suggestions(advice.instead),
             None => error,
@@ -136,14 +137,12 @@ impl Place<'_> {
         }
     }
 
-    fn label(&self, message: &str) -> String {
-        match self.code {
-            Code::ValueExpected => "a value is expected here".into(),
-            Code::PropertyExpected => "a property name is expected here".into(),
-            Code::KeyExpected => "a key is expected here".into(),
-            Code::TrailingText => "not expected here".into(),
-            Code::CharacterExpected => message.replace("Character '", "`").replace('\'', "`"),
-            _ => "here".into(),
+    fn label(&self, expected: Option<&str>) -> String {
+        match (self.code, expected) {
+            (Code::TrailingText, _) => "not expected here".into(),
+            (Code::CharacterExpected, Some(character)) => format!("{character} expected"),
+            (_, Some(what)) => format!("{what} is expected here"),
+            (_, None) => "here".into(),
         }
     }
 

@@ -522,6 +522,7 @@ impl<'t> Parser<'t> {
         let end = rest[2..].find("*/").map(|at| at + 4);
         end.map(Some).ok_or_else(|| {
             let error = syntax_error(self.text, self.at, 2, Code::CharacterExpected, "Unclosed comment");
+            let error = error.with_expected(Some("`*/`".into()));
             error.with_label("a comment begins here").with_help("close it with `*/`")
         })
     }
@@ -769,6 +770,22 @@ mod tests {
         check(r#""a\x""#, "PQ0006 Bad escaped character in string (pos: 2)");
         check("\"a\n\"", "PQ0006 Bad control character in string (pos: 2)");
         check(r#""\u12+4""#, "PQ0006 Bad escaped character in string (pos: 1)");
+    }
+
+    #[test]
+    fn what_is_expected_is_what_the_label_says() {
+        let told = |text| {
+            let error = error(text);
+            [error.expected(), error.label()].map(|said| said.unwrap_or_default().to_owned())
+        };
+        assert_eq!(told(""), ["a value", "a value is expected here"]);
+        assert_eq!(told(".a."), ["a property name", "a property name is expected here"]);
+        assert_eq!(told("{a: 1,}"), ["a key", "a key is expected here"]);
+        assert_eq!(told("f(1"), ["`)`", "`)` expected"]);
+        assert_eq!(told("{a 1}"), ["`:`", "`:` expected"]);
+        assert_eq!(told("1 2"), ["the end of the query", "not expected here"]);
+        assert_eq!(told("1 /* a"), ["`*/`", "a comment begins here"]);
+        assert_eq!(told(r#""a\x""#), ["", "not allowed in a string"]);
     }
 
     #[test]

@@ -140,5 +140,21 @@ pub(crate) fn syntax_error(text: &str, at: usize, length: usize, code: Code, mes
     let next = text[at..].chars().next().map_or(0, char::len_utf8);
     let end = floor_char_boundary(text, at + length).max(at + next);
     let pos = text[..at].encode_utf16().count();
-    Error::new(code, format!("{message} (pos: {pos})")).with_span(Span::new(at, end))
+    let error = Error::new(code, format!("{message} (pos: {pos})")).with_span(Span::new(at, end));
+    error.with_expected(expected(code, message))
+}
+
+/// What a parser that ends like this could have gone on with.
+fn expected(code: Code, message: &str) -> Option<String> {
+    let what = match code {
+        Code::ValueExpected => "a value",
+        Code::PropertyExpected => "a property name",
+        Code::KeyExpected => "a key",
+        Code::TrailingText => "the end of the query",
+        _ => {
+            let character = message.strip_prefix("Character '")?.strip_suffix("' expected")?;
+            return Some(format!("`{character}`"));
+        }
+    };
+    Some(what.into())
 }

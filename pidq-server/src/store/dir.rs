@@ -20,8 +20,8 @@ use super::error::{Error, Result};
 use super::file::{Beginning, Packed, Stored, USUAL_HEAD};
 use super::vfs::{DirEntry, RealVfs, Vfs};
 use super::{
-    Answer, Coding, Committed, Event, JobId, Meta, Options, Outcome, Precondition, State, Store, StoredGraph, Tenant,
-    Verified, VersionEntry, Which, aside, held,
+    Answer, Coding, Committed, Event, JobId, Keep, Meta, Options, Outcome, Precondition, State, Store, StoredGraph,
+    Tenant, Verified, VersionEntry, Which, aside, held,
 };
 use crate::door::Draft;
 
@@ -288,7 +288,10 @@ impl Core {
     /// Removes what is too old or deleted. What cannot be removed now is tried again with the next version.
     fn tidy(&self, tenant: &Tenant, job: &JobId, dir: &Path) {
         let Some(seen) = self.shelves.seen(tenant, job) else { return };
-        let too_many = seen.versions.len().saturating_sub(self.options.keep.max(1));
+        let too_many = match self.options.keep {
+            Keep::All => 0,
+            Keep::Last(most) => seen.versions.len().saturating_sub(most.get()),
+        };
         let (old, kept) = seen.versions.split_at(too_many);
         let names = seen.stale.iter().cloned().chain(old.iter().flat_map(|held| [held.file_name(), held.marker()]));
         let names: Vec<String> = names.collect();

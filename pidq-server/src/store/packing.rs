@@ -21,6 +21,10 @@ pub enum Packing {
     Zstd,
 }
 
+/// Endings of files with a graph, the preferred ones first.
+pub const ENDINGS: [(&str, Packing); 3] =
+    [(".json", Packing::None), (".json.zst", Packing::Zstd), (".json.gz", Packing::Gzip)];
+
 impl From<Coding> for Packing {
     fn from(coding: Coding) -> Packing {
         match coding {
@@ -42,6 +46,9 @@ pub struct Growth {
 impl Growth {
     /// The bounds for what strangers send.
     pub const FOREIGN: Growth = Growth { bytes: 64 << 20, ratio: 200 };
+
+    /// The bounds for files that somebody has put in place: trusted with the ratio, not with the memory.
+    pub const TRUSTED: Growth = Growth { ratio: usize::MAX, ..Growth::FOREIGN };
 
     fn limit(self, packed: usize) -> usize {
         self.bytes.min(packed.saturating_mul(self.ratio))

@@ -18,8 +18,8 @@ use tokio::sync::Semaphore;
 use super::error::{Error, Result};
 use super::file::{Packed, content, is_sound};
 use super::{
-    Answer, Coding, Committed, JobId, Meta, Options, Outcome, Precondition, Share, State, Store, StoredGraph, Tenant,
-    Timestamp, Verified, Version, VersionEntry, Which, aside,
+    Answer, Coding, Committed, JobId, Keep, Meta, Options, Outcome, Precondition, Share, State, Store, StoredGraph,
+    Tenant, Timestamp, Verified, Version, VersionEntry, Which, aside,
 };
 use crate::door::Draft;
 
@@ -170,9 +170,10 @@ impl Sql {
         add.bind(&hash[..]).bind(body).execute(&mut **work).await.map_err(failure)?;
         let show = sqlx::query(SHOW_VERSION).bind(tenant).bind(job).bind(version);
         show.execute(&mut **work).await.map_err(failure)?;
-        let keep = column(self.options.keep.max(1) as u64);
-        let tidy = sqlx::query(REMOVE_OLD).bind(tenant).bind(job).bind(keep);
-        tidy.execute(&mut **work).await.map_err(failure)?;
+        if let Keep::Last(most) = self.options.keep {
+            let tidy = sqlx::query(REMOVE_OLD).bind(tenant).bind(job).bind(column(most.get() as u64));
+            tidy.execute(&mut **work).await.map_err(failure)?;
+        }
         Ok(meta)
     }
 

@@ -82,7 +82,22 @@ async fn what_is_wrong_with_a_query_is_told_with_its_place() {
         let place = ["position", "line", "column"].map(|name| body[name].as_u64());
         assert!(place.iter().all(Option::is_some), "{body}");
     }
+    let expected = [
+        (".pid_graph | (", "a value"),
+        ("| size()", "a value"),
+        (".pid_graph.", "a property name"),
+        ("{: .a}", "a key"),
+        ("size(.a", "`)`"),
+        ("filter(1 2)", "`,`"),
+        ("1 2", "the end of the query"),
+        ("/* .a", "`*/`"),
+    ];
+    for (query, expected) in expected {
+        let body = viewer.ask("J-1", query).await.refuses(400, "query-syntax").json();
+        assert_eq!(body["expected"], expected, "{query}: {body}");
+    }
     let unknown = viewer.ask("J-1", "fliter(.a)").await.json();
+    assert_eq!(unknown.get("expected"), None, "it can be read");
     assert!(unknown["suggestions"].to_string().contains("filter"), "{unknown}");
 }
 

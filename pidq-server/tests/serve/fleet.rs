@@ -13,7 +13,10 @@ async fn rows(asker: &Asker<'_>, body: Value) -> Vec<Value> {
 }
 
 async fn stocked() -> Service {
-    let service = Service::start().await;
+    stocked_by(Service::start().await).await
+}
+
+async fn stocked_by(service: Service) -> Service {
     let desk = service.client("desk").await;
     for job in ["A-1", "A-2", "A-3", "B-1"] {
         desk.put(&format!("/graph/{job}"), &drawing(job)).await.is(201);
@@ -35,6 +38,20 @@ async fn a_row_for_each_drawing_in_the_order_of_the_jobs() {
     assert_eq!(rows(&viewer, json!({"query": query, "jobs": {"prefix": "Z"}})).await, [] as [Value; 0]);
     assert_eq!(rows(&viewer, json!({"query": query, "jobs": {"ids": []}})).await, [] as [Value; 0]);
     assert_eq!(rows(&viewer, json!({"query": query, "jobs": {"prefix": ""}})).await.len(), 4);
+}
+
+#[tokio::test]
+async fn more_graphs_than_are_answered_for_are_a_problem_and_no_part_of_them_an_answer() {
+    let service = stocked_by(Service::changed(&[], |server| server.budget.graphs = 3).await).await;
+    let viewer = service.client("viewer").await;
+    let asked = |jobs: Value| json!({"query": "size()", "jobs": jobs});
+    assert_eq!(rows(&viewer, asked(json!({"prefix": "A-"}))).await.len(), 3, "those of others do not count");
+    let told = viewer.post("/graph", asked(json!({"prefix": ""}))).await.refuses(422, "too-many-graphs").json();
+    assert_eq!(told["limit"], 3);
+    let detail = "`jobs.prefix` fits more than 3 graphs: narrow it, and ask in several requests.";
+    assert_eq!(told["detail"], detail);
+    assert_eq!(rows(&viewer, asked(json!({"ids": ["A-1", "A-1", "A-1"]}))).await.len(), 3);
+    viewer.post("/graph", asked(json!({"ids": ["A-1", "A-1", "A-1", "A-1"]}))).await.refuses(400, "invalid-request");
 }
 
 #[tokio::test]

@@ -8,6 +8,7 @@ mod counting;
 mod fleet;
 mod kept;
 mod listing;
+mod logging;
 mod order;
 mod reading;
 mod service;

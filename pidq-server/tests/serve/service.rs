@@ -1,6 +1,7 @@
 //! A service with two tenants, and clients of every kind that ask it.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use http_body_util::BodyExt;
@@ -60,6 +61,11 @@ impl Service {
 
     /// With settings beside those that every test has.
     pub async fn with(more: &[(&str, &str)]) -> Service {
+        Service::changed(more, |_| {}).await
+    }
+
+    /// With something that no setting decides.
+    pub async fn changed(more: &[(&str, &str)], change: impl FnOnce(&mut Server)) -> Service {
         let place = Place::new();
         let database = Database::open(&format!("sqlite:{}", place.0.join("pidq.db").display())).await.expect("opens");
         let options = IdentityOptions { hash_cost: CHEAP, ..IdentityOptions::at("https://pidq.example") };
@@ -69,7 +75,9 @@ impl Service {
         }
         make_user(&identities, "ann@example.com", "main", "admin").await;
         make_user(&identities, "eve@example.com", "other", "editor").await;
-        let site = open(&settings(&place.0, more)).await.expect("a service").build();
+        let mut app = open(&settings(&place.0, more)).await.expect("a service");
+        change(Arc::get_mut(&mut app.state).expect("nobody has it yet"));
+        let site = app.build();
         Service { site, identities, place }
     }
 

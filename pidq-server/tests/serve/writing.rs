@@ -4,6 +4,8 @@ use std::io::Write;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use pidq_http::{COMMON, Settings};
+use pidq_server::SETTINGS;
 use serde_json::json;
 
 use crate::service::{Answer, DRAWING, Service, drawing};
@@ -235,4 +237,31 @@ async fn a_served_directory_takes_no_writes() {
 fn admin_form() -> String {
     let (password, secret) = (crate::service::PASSWORD, crate::service::SECRET);
     format!("grant_type=password&username=ann@example.com&password={password}&client_id=desk&client_secret={secret}")
+}
+
+#[tokio::test]
+async fn as_many_versions_are_kept_as_the_setting_says() {
+    for (keep, kept) in [("1", 1), ("3", 3), ("all", 12), (" all ", 12)] {
+        let service = Service::with(&[("PIDQ_STORE_KEEP", keep)]).await;
+        let desk = service.client("desk").await;
+        for number in 0..12 {
+            desk.put("/graph/J-1", &drawing(&format!("V-{number}"))).await;
+        }
+        let versions = desk.get("/graph/J-1/versions").await.is(200).json();
+        assert_eq!(versions["versions"].as_array().map(Vec::len), Some(kept), "{keep}");
+        assert_eq!(versions["latest_version"], "12");
+    }
+}
+
+#[test]
+fn a_store_that_keeps_nothing_is_none() {
+    for keep in ["0", "-1", "1.5", "ALL", "some", ""] {
+        let flags = ["--store-keep".to_owned(), keep.to_owned()];
+        let refused = Settings::read(&[COMMON, SETTINGS], flags, []).map(drop).map_err(|error| error.to_string());
+        let told = format!(
+            "`PIDQ_STORE_KEEP`, set by the flag `--store-keep`: expected a whole number from 1, or `all`, found `{keep}`"
+        );
+        // An empty value is none: opening says so.
+        assert_eq!(refused, if keep.is_empty() { Ok(()) } else { Err(told) });
+    }
 }

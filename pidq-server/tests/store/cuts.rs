@@ -11,7 +11,7 @@ use pidq_server::store::dir::Dir;
 use pidq_server::store::{Coding, Error, JobId, Options, Outcome, Precondition, Store, Version, Which};
 use tokio::runtime::Runtime;
 
-use crate::setting::{Dice, draft, drawing, job, setting, tenant};
+use crate::setting::{Dice, draft, drawing, job, last, setting, tenant};
 use crate::sim::{Loss, Sim};
 
 /// Versions kept, few enough that histories reach the end of it.
@@ -72,7 +72,7 @@ pub struct Run {
 }
 
 pub fn options() -> Options {
-    Options { keep: KEEP, ..Options::default() }
+    Options { keep: last(KEEP), ..Options::default() }
 }
 
 impl Run {

@@ -7,19 +7,32 @@ use pidq_server::store;
 use pidq_server::store::dir::Dir;
 use pidq_server::store::{Coding, Error, Options, Precondition, Share, State, Store, Which};
 
-use crate::setting::{Place, draft, drawing, job, tenant, wait};
+use crate::setting::{Place, draft, drawing, job, last, tenant, wait};
 use crate::suite;
 
 #[test]
 fn a_directory_does_what_every_store_does() {
     let place = Place::new();
-    let options = || Options { keep: 3, ..Options::default() };
+    let options = || Options { keep: last(3), ..Options::default() };
     let dir = Dir::open(place.path(), options()).expect("opens");
     wait(suite::run(&dir, "first."));
     drop(dir);
     let dir = Dir::open(place.path(), options()).expect("opens again");
     wait(suite::run(&dir, "second."));
     assert_eq!(wait(dir.state()), State::Writable);
+}
+
+#[test]
+fn a_directory_keeps_all_versions_if_it_is_told_so() {
+    let place = Place::new();
+    let open = || Dir::open(place.path(), suite::all_kept()).expect("opens");
+    wait(suite::all_versions_stay(&open()));
+    let (tenant, job) = (tenant("all"), job("J-1"));
+    let before = wait(open().versions(&tenant, &job)).expect("versions");
+    assert_eq!(before.len(), 12, "what is on disk is seen again");
+    let fewer = Dir::open(place.path(), Options { keep: last(2), ..Options::default() }).expect("opens");
+    wait(fewer.commit(&tenant, &job, draft(&job, drawing(13)), &Precondition::None)).expect("a commit");
+    assert_eq!(wait(fewer.versions(&tenant, &job)).expect("versions").len(), 2);
 }
 
 #[test]
@@ -87,7 +100,7 @@ fn what_is_on_disk_outlives_the_store_and_other_tools_read_it() {
 fn a_tenant_stores_no_more_than_its_share() {
     let place = Place::new();
     let share = Share { bytes: 4096, graphs: 2 };
-    let dir = Dir::open(place.path(), Options { keep: 1, share, ..Options::default() }).expect("opens");
+    let dir = Dir::open(place.path(), Options { keep: last(1), share, ..Options::default() }).expect("opens");
     let (first, other) = (tenant("a"), tenant("b"));
     let put = |tenant, name: &str, number| {
         let job = job(name);

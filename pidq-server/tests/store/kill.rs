@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use pidq_server::store::dir::Dir;
 use pidq_server::store::{Coding, Error, Options, Precondition, Store, Which};
 
-use crate::setting::{Dice, Place, draft, drawing, job, setting, tenant, wait};
+use crate::setting::{Dice, Place, draft, drawing, job, last, setting, tenant, wait};
 
 const PLACE: &str = "PIDQ_TEST_WRITER_PLACE";
 const JOBS: u64 = 4;
@@ -21,7 +21,7 @@ const JOBS: u64 = 4;
 #[test]
 fn a_writer() {
     let Some(place) = std::env::var_os(PLACE) else { return };
-    let dir = Arc::new(Dir::open(Path::new(&place), Options { keep: 3, ..Options::default() }).expect("opens"));
+    let dir = Arc::new(Dir::open(Path::new(&place), Options { keep: last(3), ..Options::default() }).expect("opens"));
     say("open");
     let reader = dir.clone();
     let (begun, beginnings) = std::sync::mpsc::channel();
@@ -105,7 +105,7 @@ fn a_killed_process_loses_nothing_that_it_acknowledged() {
                 _ => panic!("cycle {cycle}: {line:?}"),
             }
         }
-        let dir = Dir::open(place.path(), Options { keep: 3, ..Options::default() }).expect("opens");
+        let dir = Dir::open(place.path(), Options { keep: last(3), ..Options::default() }).expect("opens");
         for which in 0..JOBS as usize {
             known[which] = check(&dir, which, known[which], &doubtful[which]);
         }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 use pidq_server::door::{self, Draft, Rules};
-use pidq_server::store::{Event, Events, JobId, Tenant};
+use pidq_server::store::{Event, Events, JobId, Keep, Tenant};
 
 /// A directory that is gone when this is.
 pub struct Place(PathBuf);
@@ -45,6 +45,11 @@ impl Drop for Place {
 
 pub fn job(name: &str) -> JobId {
     JobId::parse(name).expect("a job id")
+}
+
+/// The last so many versions.
+pub fn last(versions: usize) -> Keep {
+    Keep::Last(versions.try_into().expect("at least one version is kept"))
 }
 
 pub fn tenant(name: &str) -> Tenant {

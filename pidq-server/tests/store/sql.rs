@@ -9,7 +9,7 @@ use pidq_server::store::sql::Sql;
 use pidq_server::store::{Coding, Error, Options, Outcome, Precondition, Share, State, Store, Which};
 use sqlx::{Connection, PgConnection};
 
-use crate::setting::{Place, draft, drawing, job, tenant, wait};
+use crate::setting::{Place, draft, drawing, job, last, tenant, wait};
 use crate::suite;
 
 /// A database of its own, that listens on a socket in its directory.
@@ -96,7 +96,7 @@ fn give_away(path: &Path) {
 fn a_database_does_what_every_store_does() {
     let Some(cluster) = Cluster::start() else { return };
     wait(async {
-        let options = Options { keep: 3, ..Options::default() };
+        let options = Options { keep: last(3), ..Options::default() };
         let first = cluster.open(options.clone()).await;
         suite::run(&first, "first.").await;
         let second = cluster.open(options).await;
@@ -106,6 +106,7 @@ fn a_database_does_what_every_store_does() {
         replicas_count_together(&first, &second).await;
         damage_is_noticed(&cluster, &first).await;
     });
+    wait(async { suite::all_versions_stay(&cluster.open(suite::all_kept()).await).await });
     wait(shares_are_kept(&cluster));
     wait(an_absent_database_is_said(cluster));
 }

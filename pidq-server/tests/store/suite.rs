@@ -6,8 +6,8 @@ use std::task::Poll;
 
 use pidq_server::store::packing::{Growth, Packing, unpack};
 use pidq_server::store::{
-    Coding, Committed, ETag, Error, JobId, Meta, Outcome, Precondition, Result, Store, StoredGraph, Tenant, Version,
-    Which,
+    Coding, Committed, ETag, Error, JobId, Keep, Meta, Options, Outcome, Precondition, Result, Store, StoredGraph,
+    Tenant, Version, Which,
 };
 
 use crate::setting::{draft, drawing, job, tenant};
@@ -151,6 +151,23 @@ async fn old_versions_go(case: Case<'_>) {
     let names: Vec<&str> = entries.iter().map(|entry| entry.version.as_str()).collect();
     assert_eq!(names, ["5", "4", "3"]);
     assert_eq!(case.get(version(2)).await.expect_err("too old"), Error::VersionNotFound);
+}
+
+/// A store that forgets nothing.
+pub fn all_kept() -> Options {
+    Options { keep: Keep::All, ..Options::default() }
+}
+
+/// What [`all_kept`] says.
+pub async fn all_versions_stay(store: &dyn Store) {
+    let case = Case { store, tenant: tenant("all"), job: job("J-1") };
+    for number in 1..=12 {
+        case.put(number).await;
+    }
+    let entries = store.versions(&case.tenant, &case.job).await.expect("versions");
+    assert_eq!(entries.len(), 12);
+    let first = case.get(version(1)).await.expect("the first one");
+    assert_eq!(first.bytes, draft(&case.job, drawing(1)).to_json("1"));
 }
 
 async fn lists_are_in_order_and_paged(case: Case<'_>) {

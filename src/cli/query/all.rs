@@ -22,7 +22,7 @@ use crate::cli::sorted;
 pub fn run(options: &Options, query: &Query, folder: &Path) -> Result {
     let files = folder::json_files(folder)?;
     if files.is_empty() {
-        failure::warn(&format!("no file `*.json` in `{}`\n", folder.display()));
+        failure::warn(&format!("no file `*.json`, `*.json.gz` or `*.json.zst` in `{}`\n", folder.display()));
         return Ok(options.status(Last::None));
     }
     let work = Work { options, query, files: &files, next: AtomicUsize::new(0), rows: Rows::default() };
