@@ -175,6 +175,17 @@ fn doubtful_data_are_listed_or_refused() {
 }
 
 #[test]
+fn ids_are_in_the_field_that_the_drawing_names() {
+    let drawing = |second: &str| {
+        let nodes = format!(r#"[{{"Kennung":"a"}},{{"Kennung":"{second}"}}]"#);
+        format!(r#"{{"nodes":{nodes},"edges":[],"metadata":{{"topology":{{"node_id":"Kennung"}}}}}}"#)
+    };
+    assert_eq!(strict(&drawing("b")).expect("nothing is doubtful").warnings, []);
+    let pointers: Vec<(String, String)> = faults(strict(&drawing("a")).expect_err("the same id"));
+    assert_eq!(pointers, [("/nodes/1".into(), "G011: another node has the id \"a\"".into())]);
+}
+
+#[test]
 fn errors_of_edges_and_of_containment_are_doubtful_too() {
     let check = |nodes: &str, edges: &str, expected: &[(&str, u64, &str)]| {
         let body = format!(r#"{{"nodes":[{nodes}],"edges":[{edges}]}}"#);
