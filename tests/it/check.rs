@@ -501,3 +501,89 @@ fn what_is_said_to_fail_fails() {
     }
     assert!(said > 1000, "only {said} queries were refused");
 }
+
+/// The code of a query that does not compile, with the part that is marked; and the message.
+fn refused(query: &str, params: &str) -> (&'static str, String, String) {
+    let error = Dialect::standard().parse_with(query, params).expect_err(query);
+    let marked = query[error.span().expect("a place").range(query)].to_string();
+    (error.code().as_str(), marked, error.message().into())
+}
+
+#[test]
+fn options_that_no_run_could_take_are_errors_without_a_run() {
+    for (query, marked, message) in [
+        ("downstream(\"T\", {dir: \"sideways\"})", "\"sideways\"", "\"down\", \"up\", \"both\", \"out\" or \"in\""),
+        ("downstream({depth: -1})", "-1", "a number of at least zero"),
+        ("nodes() | map(downstream({depth: \"1\"}))", "\"1\"", "a number of at least zero"),
+        ("isolate(\"x\", {scope: \"shrink\"})", "\"shrink\"", "\"item\" or \"grow\""),
+        ("isolate({acceptRelief: 1})", "1", "true or false"),
+        ("validate({rules: \"P999\"})", "\"P999\"", "the code of a rule, or its beginning"),
+        ("validate({rules: [\"P101\", \"P999\"]})", "\"P999\"", "the code of a rule, or its beginning"),
+        ("hazopNodes({cut: \"x\"})", "\"x\"", "\"control\", \"size\", \"class\" or \"fluid\""),
+        ("components({zones: \"no\"})", "\"no\"", "true or false"),
+        ("diff({}, {}, {tolerance: \"1\"})", "\"1\"", "a number of at least zero"),
+        ("neighbors(\"sideways\")", "\"sideways\"", "\"down\", \"up\", \"both\", \"out\" or \"in\""),
+        ("expand(-1)", "-1", "a number of at least zero"),
+    ] {
+        let (code, at, said) = refused(query, "{}");
+        assert_eq!((code, &*at), ("PQ1012", marked), "{query}");
+        assert!(said.starts_with(&format!("{message} expected for `")), "{said}");
+    }
+}
+
+#[test]
+fn patterns_of_graphs_are_read_without_a_run() {
+    let (code, marked, message) = refused("nodes() | map(findPattern(\"(a\"))", "{}");
+    assert_eq!((code, &*marked), ("PQ1020", "\"(a\""));
+    assert_eq!(message, "`)` expected in the pattern at position 2");
+    assert_eq!(refused("findPattern($p)", r#"{"p": "(a)-"}"#).0, "PQ1020");
+    check("findPattern(.pattern)", &[]);
+    check("findPattern(\"(a)-[e]->(b)\", .a.tag == .b.tag, {limit: 5})", &[]);
+}
+
+#[test]
+fn numbers_and_words_of_options_are_no_queries() {
+    for (query, marked) in [
+        ("downstream(\"T-101\", {depth: .x})", ".x"),
+        ("let({n: 2}, downstream({depth: $n}))", "$n"),
+        ("downstream({depth: $root.x})", "$root.x"),
+        ("downstream({pass: if(.x, \"any\", \"none\")})", "if(.x, \"any\", \"none\")"),
+        ("downstream({depth: [1]})", "[1]"),
+        ("validate({rules: [.code]})", ".code"),
+        ("validate({rules: map(.code)})", "map(.code)"),
+    ] {
+        let (code, at, message) = refused(query, "{}");
+        assert_eq!((code, &*at), ("PQ1006", marked), "{query}");
+        assert!(message.starts_with("A constant expected for `"), "{message}");
+    }
+}
+
+#[test]
+fn parameters_are_options_where_their_values_are() {
+    let params = r#"{"n": 2, "word": "any", "no": -1, "rules": ["P101", "G0"], "all": {"depth": 3}, "nothing": null}"#;
+    let options = "{depth: $n, pass: $word, limit: $all.depth, until: .x == $n, edges: true}";
+    for query in [
+        &*format!("downstream(\"T-101\", {options})"),
+        "downstream({depth: $nothing, dir: null})",
+        "validate({rules: $rules})",
+        "validate({rules: [\"P102\", $rules.1]})",
+        "expand($n, {limit: $n})",
+        "degree($nothing)",
+        "neighbors(.edge_type == $word)",
+    ] {
+        assert!(Dialect::standard().parse_with(query, params).is_ok(), "{query}");
+    }
+    assert_eq!(refused("downstream({depth: $no})", params).1, "$no");
+    assert_eq!(refused("downstream({depth: $rules})", params).0, "PQ1012");
+    assert_eq!(refused("expand($no)", params).0, "PQ1012");
+    assert_eq!(refused("degree($word)", params).0, "PQ1012");
+}
+
+/// What a query gives that asks for a value is looked at by the same table.
+#[test]
+fn a_run_refuses_what_the_compiler_would_have() {
+    let graph = Graph::from_json(r#"{"nodes": [{"id": 1}], "edges": [], "n": -1}"#).expect("the drawing is JSON");
+    let error = Query::parse("node(1) | expand($root.n)").and_then(|query| query.to_json(&graph, Limits::default()));
+    let error = error.expect_err("a number below zero");
+    assert_eq!((error.code().as_str(), error.message()), ("PQ1012", &*refused("expand(-1)", "{}").2));
+}
