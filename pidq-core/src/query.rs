@@ -336,7 +336,7 @@ impl Query {
     ///
     /// None where looking through the document takes more fuel or time than the limits allow.
     pub fn check_against(&self, graph: &Graph, limits: Limits<'_>) -> Vec<Warning> {
-        let findings = check::check_against(&self.compiled.plan, graph.arena(), &limits);
+        let findings = check::check_against(&self.compiled.plan, graph, &limits);
         let warnings = findings.map(|findings| findings.warnings).unwrap_or_default();
         let is_new =
             |new: &Warning| !self.notes().any(|old| old.span == new.span && (old.code == new.code || is_key(old)));

@@ -587,3 +587,91 @@ fn a_run_refuses_what_the_compiler_would_have() {
     let error = error.expect_err("a number below zero");
     assert_eq!((error.code().as_str(), error.message()), ("PQ1012", &*refused("expand(-1)", "{}").2));
 }
+
+/// A drawing with words of its own for where its lists are, and another list of nodes beside.
+const DRAWING: &str = r#"{
+    "pid_graph": {
+        "nodes": [
+            {"id": "a", "node_type": "pid_component", "tag": "T-101", "class": "tank", "size": 80},
+            {"id": "b", "node_type": "pid_component", "tag": "V-1", "class": "gate_valve", "size": 50},
+            {"id": "c", "node_type": "loop", "tag": "F-1", "members": ["b"]},
+            {"id": "d", "node_type": "pid_component", "tag": "V-2", "class": "gate_valve"}
+        ],
+        "edges": [
+            {"id": 1, "edge_type": "piping", "from": "a", "to": "b", "length": 2},
+            {"id": 2, "edge_type": "piping", "from": "b", "to": "d", "length": 3},
+            {"id": 3, "edge_type": "signal", "from": "c", "to": "b"},
+            {"id": 4, "edge_type": "piping", "from": "d", "to": "a", "length": 1}
+        ]
+    },
+    "nodes": [{"tag": 5}]
+}"#;
+
+fn drawing_codes(document: &str, query: &str) -> Vec<&'static str> {
+    let graph = Graph::from_json(document).expect("the drawing is JSON");
+    parse(query).check_against(&graph, Limits::default()).into_iter().map(|warning| warning.code).collect()
+}
+
+#[test]
+fn functions_of_the_graph_give_its_nodes_and_edges() {
+    for (query, codes) in [
+        ("nodes(.tag == 5)", &["PQW02"][..]),
+        ("nodes() | filter(.tag == 5)", &["PQW02"]),
+        ("edges(.edge_type == 5)", &["PQW02"]),
+        ("nodes(.node_type == \"pid_componnt\")", &["PQW02"]),
+        ("edges() | map(.edge_type) | sum()", &["PQW05"]),
+        ("downstream(\"T-101\", {until: .clas == \"tank\"})", &["PQW01"]),
+        ("downstream(\"T-101\", {until: .node_type == \"lop\"})", &["PQW02"]),
+        ("downstream(\"T-101\", {edges: .tag == \"x\"})", &["PQW01"]),
+        ("shortestPath(\"T-101\", \"V-2\", {weight: .lenght})", &["PQW01"]),
+        ("isolate(\"V-1\", {barriers: .size == \"80\"})", &["PQW02"]),
+        ("components({nodes: .size == \"80\"})", &["PQW02"]),
+        ("node(\"T-101\") | .size == \"80\"", &["PQW02"]),
+        ("node(\"T-101\") | neighbors(\"out\", .edge_type == 5) | map(.tagg)", &["PQW02", "PQW01"]),
+        ("node(\"T-101\") | outgoing() | map(.lenght)", &["PQW01"]),
+        ("nodes(.node_type == \"loop\") | map(.size)", &["PQW01"]),
+        ("upstream(\"V-2\") | expand(1) | map(.tag == 5)", &["PQW02"]),
+        ("nodes() | map(degree(.edge_type == \"pipping\"))", &["PQW02"]),
+    ] {
+        assert_eq!(drawing_codes(DRAWING, query), codes, "{query}");
+    }
+}
+
+#[test]
+fn what_a_graph_may_have_is_not_warned_of() {
+    for query in [
+        "nodes(.tag == \"T-101\" and .size > 50)",
+        "nodes(.members) | map(.members | size())",
+        "edges(.length > 2) | map(.length) | sum()",
+        "downstream(\"T-101\", {until: .class == \"gate_valve\", edges: .edge_type == \"piping\", depth: 2})",
+        "node(\"X\", {tag: 5}) | .tag == 5",
+        "node(\"X\", null) == null",
+        "withGraph({nodes: [{id: 1, tag: 5, x: 1}]}, nodes(.tag == 5) | map(.x))",
+        "withTopology({paths: {nodes: [\"nodes\"]}}, nodes(.tag == 5))",
+        "endpoints() | .source.tag == 5",
+        "paths(\"T-101\", \"V-2\") | map(.nodes | map(.tag))",
+        "expand(1, {edges: true}) | subgraph() | .nodes",
+    ] {
+        assert_eq!(drawing_codes(DRAWING, query), [""; 0], "{query}");
+    }
+    assert_eq!(drawing_codes("{\"a\": 1}", "nodes(.tag == 5) | map(.x)"), [""; 0]);
+}
+
+/// The lists are where the drawing says that they are.
+#[test]
+fn the_nodes_of_a_drawing_are_found_by_its_topology() {
+    let own = r#"{"items": [{"oid": 1, "tag": "T-1"}], "nodes": [{"tag": 5}], "pipes": [],
+        "metadata": {"topology": {"paths": {"nodes": ["items"], "edges": ["pipes"]}, "node_id": ["oid"]}}}"#;
+    assert_eq!(drawing_codes(own, "nodes(.tag == 5)"), ["PQW02"]);
+    assert_eq!(drawing_codes(own, "nodes(.oid == 5)"), [""; 0]);
+}
+
+#[test]
+fn a_list_of_nodes_is_a_list_without_a_document() {
+    check("nodes() == 5", &["PQW02"]);
+    check("reachable(\"a\", \"b\") == \"yes\"", &["PQW02"]);
+    check("nodes().tag", &["PQW07"]);
+    check("degree() == \"1\"", &["PQW02"]);
+    check("nodes() | mapValues(.a)", &[]);
+    check("node(\"a\").tag", &[]);
+}
