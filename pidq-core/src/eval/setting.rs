@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use crate::error::{Code, Error, Result};
 use crate::value::Value;
+use crate::value::write::quoted_start;
 
 /// An option of a function, or a word or number that is an argument of its own.
 #[derive(Clone, Copy, Debug)]
@@ -146,10 +147,7 @@ pub(crate) fn shown(value: Value<'_>) -> String {
     const LONGEST: usize = 80;
     match value {
         Value::Array(_) | Value::Object(_) => format!("an {}", value.type_name()),
-        Value::String(text) => match text.char_indices().nth(LONGEST) {
-            Some((end, _)) => format!("{:?}…", Value::String(&text[..end])),
-            None => format!("{value:?}"),
-        },
+        Value::String(text) => quoted_start(text, LONGEST),
         value => format!("{value:?}"),
     }
 }
