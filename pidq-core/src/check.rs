@@ -7,10 +7,10 @@
 mod guide;
 mod types;
 
-use crate::arena::Arena;
 use crate::error::{Code, Error, Span, Warning};
 use crate::eval::function::Body;
 use crate::eval::plan::{Call, Constant, Fields, Key, Path, Plan, Stage};
+use crate::graph::Graph;
 use crate::limits::Limits;
 use crate::suggest::Search;
 use crate::value::{compare, prototype};
@@ -35,15 +35,15 @@ pub(crate) fn check(plan: &Plan) -> Findings {
 }
 
 /// Checks a plan for a document. Nothing if looking through the document takes more than the limits allow.
-pub(crate) fn check_against(plan: &Plan, document: &Arena, limits: &Limits<'_>) -> Option<Findings> {
+pub(crate) fn check_against(plan: &Plan, document: &Graph, limits: &Limits<'_>) -> Option<Findings> {
     Some(run(plan, Some(Guide::of(document, limits)?)))
 }
 
 fn run<'p>(plan: &'p Plan, guide: Option<Guide<'p>>) -> Findings {
     let types = Types::new(guide);
-    let root = types.root();
+    let (root, lists) = (types.root(), types.lists());
     let (scope, findings, search) = (Vec::new(), Findings::default(), Search::new());
-    let mut checker = Checker { types, root, scope, is_certain: true, findings, search };
+    let mut checker = Checker { types, root, lists, scope, is_certain: true, findings, search };
     checker.eval(plan, root);
     checker.findings
 }
@@ -51,6 +51,8 @@ fn run<'p>(plan: &'p Plan, guide: Option<Guide<'p>>) -> Findings {
 struct Checker<'p> {
     types: Types<'p>,
     root: Type,
+    /// The lists of nodes and of edges of the graph that functions ask.
+    lists: [Type; 2],
     /// The types of the bindings around, outermost first.
     scope: Vec<Type>,
     /// Whether what is looked at runs whenever the query does.
@@ -80,8 +82,15 @@ enum Args {
     PerhapsInput,
     /// On the items of the current data; those after the first are on the current data.
     Items,
+    /// On the nodes of the graph, or on its edges.
+    Nodes,
+    Edges,
+    /// On the current data; options on nodes or on edges.
+    Walk,
     /// On something else.
     Unknown,
+    /// On something else, and functions ask another graph.
+    OtherGraph,
 }
 
 /// What a function gives.
@@ -97,6 +106,11 @@ enum Gives {
     ListOfArg,
     /// What one of its branches gives.
     Branch,
+    /// Some nodes of the graph, or some of its edges.
+    Nodes,
+    Edges,
+    /// A node of the graph, or its default.
+    Node,
     Anything,
 }
 
@@ -145,6 +159,27 @@ const RULES: &[Rule] = &[
     Rule { names: &["any", "all"], args: Args::Items, gives: Gives::Kinds(Kinds::BOOL), ..PIPED },
     Rule { names: &["count"], args: Args::Items, gives: Gives::Kinds(Kinds::NUMBER), ..PIPED },
     Rule { names: &["first", "last", "minBy", "maxBy"], args: Args::Items, gives: Gives::Item, ..PIPED },
+    Rule { names: &["nodes"], args: Args::Nodes, gives: Gives::Nodes, ..PIPED },
+    Rule { names: &["edges"], args: Args::Edges, gives: Gives::Edges, ..PIPED },
+    Rule { names: &["node"], args: Args::FirstOfInput, gives: Gives::Node, ..PIPED },
+    Rule { names: &["neighbors"], args: Args::Edges, gives: Gives::Nodes, ..PIPED },
+    Rule { names: &["outgoing", "incoming", "incident"], args: Args::Edges, gives: Gives::Edges, ..PIPED },
+    Rule { names: &["degree"], args: Args::Edges, gives: Gives::Kinds(Kinds::NUMBER), ..PIPED },
+    Rule {
+        names: &["downstream", "upstream", "connected", "between", "expand", "run"],
+        args: Args::Walk,
+        gives: Gives::Nodes,
+        ..PIPED
+    },
+    Rule {
+        names: &["trace", "paths", "cycles", "components"],
+        args: Args::Walk,
+        gives: Gives::Kinds(Kinds::LIST),
+        ..PIPED
+    },
+    Rule { names: &["reachable"], args: Args::Walk, gives: Gives::Kinds(Kinds::BOOL), ..PIPED },
+    Rule { names: &["shortestPath", "isolate"], args: Args::Walk, ..PIPED },
+    Rule { names: &["withGraph", "withTopology"], args: Args::OtherGraph, ..PIPED },
     Rule { names: &["sumBy", "avgBy", "countBy", "flatMap"], args: Args::Items, ..PIPED },
 ];
 
@@ -227,18 +262,39 @@ impl<'p> Checker<'p> {
     }
 
     fn args(&mut self, rule: &Rule, call: &'p Call, input: Type) -> Vec<Type> {
-        let outer = self.is_certain;
+        let (outer, lists) = (self.is_certain, self.lists);
         let mut args = Vec::with_capacity(call.args.len());
         let mut data = input;
+        if matches!(rule.args, Args::OtherGraph) {
+            self.lists = [Type::of(Kinds::LIST); 2];
+        }
         for (at, arg) in call.args.iter().enumerate() {
             let (on, is_certain) = self.data_of(rule, at, data);
             self.is_certain = outer && is_certain;
-            args.push(self.eval(arg, on));
+            args.push(match (rule.args, arg) {
+                (Args::Walk, Plan::Object(options)) if at + 1 == call.args.len() => self.options(options, data),
+                _ => self.eval(arg, on),
+            });
             // `and` ends at the first condition that does not hold.
             data = if call.function.standard_name() == Some("and") { self.narrow(arg, data) } else { data };
         }
-        self.is_certain = outer;
+        (self.is_certain, self.lists) = (outer, lists);
         args
+    }
+
+    /// The options of a walk: each is asked of nodes or of edges, or of neither.
+    fn options(&mut self, options: &'p Fields, input: Type) -> Type {
+        self.is_certain = false;
+        for (name, value) in options.names.iter().zip(&options.values) {
+            let [node, edge] = self.lists.map(|list| self.types.items(list));
+            let on = match &**name {
+                "until" | "avoid" | "nodes" | "barriers" => node,
+                "edges" | "weight" => edge,
+                _ => input,
+            };
+            self.eval(value, on);
+        }
+        Type::of(Kinds::OBJECT)
     }
 
     /// What an argument is evaluated on, and whether it certainly is.
@@ -249,7 +305,10 @@ impl<'p> Checker<'p> {
             Args::PerhapsInput => (input, false),
             Args::Items if at > 0 => (input, true),
             Args::Items if input.kinds.is_only(Kinds::LIST) => (self.types.items(input), false),
-            Args::Items | Args::Unknown => (Type::ANY, false),
+            Args::Nodes => (self.types.items(self.lists[0]), false),
+            Args::Edges => (self.types.items(self.lists[1]), false),
+            Args::Walk => (input, true),
+            Args::Items | Args::Unknown | Args::OtherGraph => (Type::ANY, false),
         }
     }
 
@@ -277,13 +336,20 @@ impl<'p> Checker<'p> {
             Gives::Item if input.kinds.is_only(Kinds::LIST) => self.types.items(input).with(Kinds::NULL),
             Gives::ListOfArg => self.types.list_of(args.first().copied().unwrap_or(Type::of(Kinds::UNDEFINED))),
             Gives::Branch => self.branches(args),
+            Gives::Nodes => self.kept(call, self.lists[0]),
+            Gives::Edges => self.kept(call, self.lists[1]),
+            Gives::Node => {
+                let node = self.types.items(self.lists[0]);
+                args.get(1).map_or(node, |default| self.types.join(node, *default))
+            }
             Gives::Item | Gives::Anything => Type::ANY,
         }
     }
 
     fn kept(&mut self, call: &'p Call, list: Type) -> Type {
         let list = list.only(Kinds::LIST);
-        let (Some("filter"), Some(condition)) = (call.function.standard_name(), call.args.first()) else {
+        let (Some("filter" | "nodes" | "edges"), Some(condition)) = (call.function.standard_name(), call.args.first())
+        else {
             return list;
         };
         let items = self.types.items(list);

@@ -347,6 +347,15 @@ impl Error {
         self
     }
 
+    /// As [`Error::with_suggestions`], for other bytes than those of the error.
+    pub(crate) fn with_replacements(mut self, texts: Vec<String>, span: Option<Span>) -> Error {
+        self = self.with_suggestions(texts);
+        for suggestion in &mut self.0.suggestions {
+            suggestion.span = span.or(suggestion.span);
+        }
+        self
+    }
+
     /// Sets the JSON Pointer of a query that came in JSON format.
     pub fn with_pointer(mut self, pointer: impl Into<String>) -> Error {
         self.0.pointer.get_or_insert_with(|| pointer.into());

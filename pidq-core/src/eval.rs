@@ -19,6 +19,7 @@ mod property;
 mod reads;
 mod renamed;
 mod scratch;
+pub(crate) mod setting;
 pub(crate) mod view;
 
 use std::sync::Arc;

@@ -274,8 +274,15 @@ impl Query {
         let mut cx = self.start(graph, scratch, limits);
         let result = cx.eval(&self.compiled.plan, graph.root());
         let value = result.map_err(|error| self.explain_error(error, &cx))?;
-        let (warnings, asked_graph) = (self.warnings(graph, &cx), cx.has_plant());
-        Ok(Outcome { value, warnings, asked_graph, fuel: cx.fuel_used(), output: limits.output })
+        let spent_most = self.spent_most(&cx);
+        Ok(Outcome {
+            value,
+            warnings: self.warnings(graph, &cx),
+            asked_graph: cx.has_plant(),
+            fuel: cx.fuel_used(),
+            output: limits.output,
+            spent_most,
+        })
     }
 
     /// Runs the query and prints the result as JSON.
@@ -337,7 +344,7 @@ impl Query {
     ///
     /// None where looking through the document takes more fuel or time than the limits allow.
     pub fn check_against(&self, graph: &Graph, limits: Limits<'_>) -> Vec<Warning> {
-        let findings = check::check_against(&self.compiled.plan, graph.arena(), &limits);
+        let findings = check::check_against(&self.compiled.plan, graph, &limits);
         let warnings = findings.map(|findings| findings.warnings).unwrap_or_default();
         let is_new =
             |new: &Warning| !self.notes().any(|old| old.span == new.span && (old.code == new.code || is_key(old)));
@@ -389,14 +396,17 @@ impl Query {
 
     /// The call that took the most steps. Before the first step it is the one that failed: it wanted room for its result.
     fn most(&self, error: &Error, cx: &Cx<'_>) -> Option<String> {
-        let calls = cx.costs().iter().zip(&self.compiled.calls);
-        match calls.max_by_key(|(cost, _)| cost.fuel)? {
-            (cost, (name, _)) if cost.fuel > 0 => Some(format!("`{name}` ({} steps)", cost.fuel)),
-            _ => {
-                let failed = self.compiled.calls.iter().find(|(_, span)| Some(*span) == error.span());
-                failed.map(|(name, _)| format!("`{name}`"))
-            }
-        }
+        let failed = || self.compiled.calls.iter().find(|(_, span)| Some(*span) == error.span());
+        self.spent_most(cx)
+            .filter(|(_, fuel)| *fuel > 0)
+            .map(most_text)
+            .or_else(|| failed().map(|(name, _)| format!("`{name}`")))
+    }
+
+    /// The call that took the most steps, and how many. Of several it is the last.
+    fn spent_most(&self, cx: &Cx<'_>) -> Option<(&str, u64)> {
+        let calls = cx.costs().iter().zip(&self.compiled.calls).map(|(cost, (name, _))| (name.as_str(), cost.fuel));
+        calls.max_by_key(|(_, fuel)| *fuel)
     }
 
     /// A call that was given the list as an argument works on something else: then that is what to tell.
@@ -441,6 +451,10 @@ impl Query {
         let calls = self.compiled.calls.iter().enumerate().filter(|_| cx.has_notes());
         calls.flat_map(|(at, (_, span))| cx.noted(at).into_iter().map(|note| note.with_span(*span))).collect()
     }
+}
+
+fn most_text((name, fuel): (&str, u64)) -> String {
+    if fuel > 0 { format!("`{name}` ({fuel} steps)") } else { format!("`{name}`") }
 }
 
 /// Whether a warning is about a query that stands for a key: then nobody meant a field of that name.
@@ -499,15 +513,26 @@ pub struct Outcome<'a> {
     /// Steps taken.
     pub fuel: u64,
     output: usize,
+    spent_most: Option<(&'a str, u64)>,
 }
 
 impl Outcome<'_> {
+    /// Names the call that spent most where a limit ended the writing of the result, for callers that write the value
+    /// themselves.
+    pub fn explain_error(&self, error: Error) -> Error {
+        let is_limit = error.code().stage() == crate::error::Stage::Limit;
+        match self.spent_most.filter(|_| is_limit) {
+            Some(most) => error.with_spent_most(most_text(most)),
+            None => error,
+        }
+    }
+
     /// Writes the result as JSON, at most `Limits::output` bytes.
     ///
     /// # Errors
     /// `PQ4003`.
     pub fn write_json(&self, out: &mut Vec<u8>) -> Result<()> {
-        write::append_json(self.value, self.output, out)
+        write::append_json(self.value, self.output, out).map_err(|error| self.explain_error(error))
     }
 
     /// Tells the result as JSON part by part. What stands in the document is told by its place there, so that a result can
@@ -516,6 +541,6 @@ impl Outcome<'_> {
     /// # Errors
     /// `PQ4003`.
     pub fn write_parts(&self, graph: &Graph, sink: &mut dyn FnMut(Written<'_>)) -> Result<()> {
-        write::write_parts(self.value, self.output, graph.source(), sink)
+        write::write_parts(self.value, self.output, graph.source(), sink).map_err(|error| self.explain_error(error))
     }
 }

@@ -246,8 +246,8 @@ pidq_error_t *pidq_graph_import(const char *format,
                                 size_t count,
                                 pidq_graph_t **out);
 
-// Writes the graph in a format: "graphml", "node-link", "csv", "csv-graph", "xlsx", "dot", "mermaid", "neo4j", "ndjson"
-// or "svg". On success `*out` holds files that you delete.
+// Writes the graph in a format: "json", "graphml", "node-link", "csv", "csv-graph", "xlsx", "dot", "mermaid", "neo4j",
+// "cypher", "ndjson" or "svg". On success `*out` holds files that you delete.
 pidq_error_t *pidq_graph_export(const pidq_graph_t *graph, const char *format, pidq_files_t **out);
 
 // Bytes of memory that the graph takes, without the text of the document.

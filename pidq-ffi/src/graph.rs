@@ -86,8 +86,8 @@ pub unsafe extern "C" fn pidq_graph_import(
     boundary(|| unsafe { give_graph(out, read) })
 }
 
-/// Writes the graph in a format: "graphml", "node-link", "csv", "csv-graph", "xlsx", "dot", "mermaid", "neo4j", "ndjson"
-/// or "svg". On success `*out` holds files that you delete.
+/// Writes the graph in a format: "json", "graphml", "node-link", "csv", "csv-graph", "xlsx", "dot", "mermaid", "neo4j",
+/// "cypher", "ndjson" or "svg". On success `*out` holds files that you delete.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pidq_graph_export(
     graph: *const GraphHandle,

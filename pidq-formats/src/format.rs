@@ -5,7 +5,7 @@ use pidq_core::Value;
 use crate::error::{Code, Error, Result};
 use crate::import::Imported;
 use crate::text::decode_plain;
-use crate::{dot, graphml, lines, mermaid, model, proteus, svg, tables};
+use crate::{cypher, dot, graphml, lines, mermaid, model, proteus, svg, tables};
 
 /// A format of files.
 #[derive(Debug)]
@@ -58,6 +58,14 @@ pub const FORMATS: &[Format] = &[
         summary: "Proteus XML 3.3, 4.0 and 4.1, as DEXPI uses it",
         read: Some(Reader { files: &["drawing.xml"], read: |files| proteus::read(files[0]) }),
         write: None,
+    },
+    Format {
+        name: "json",
+        media_type: "application/json",
+        extension: "json",
+        summary: "the document itself: `pid_graph` JSON also of drawings in other formats",
+        read: None,
+        write: Some(Writer { files: &["graph.json"], write: lines::write_json }),
     },
     Format {
         name: "node-link",
@@ -122,6 +130,14 @@ pub const FORMATS: &[Format] = &[
         summary: "two tables that `neo4j-admin database import` loads",
         read: None,
         write: Some(Writer { files: &["nodes.csv", "rels.csv"], write: tables::write_neo4j }),
+    },
+    Format {
+        name: "cypher",
+        media_type: "application/x-cypher-query",
+        extension: "cypher",
+        summary: "statements that `cypher-shell` runs on an empty Neo4j",
+        read: None,
+        write: Some(Writer { files: &["graph.cypher"], write: cypher::write }),
     },
     Format {
         name: "ndjson",

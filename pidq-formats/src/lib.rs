@@ -27,6 +27,7 @@
 #![forbid(unsafe_code)]
 
 mod columns;
+mod cypher;
 mod dot;
 mod error;
 mod format;

@@ -1,4 +1,4 @@
-//! JSON of other tools: node-link as NetworkX writes and reads it, and one object a line for tools that split files.
+//! JSON: as it is, node-link as NetworkX writes and reads it, and one object a line for tools that split files.
 
 use pidq_core::{Graph, Object, Value};
 
@@ -7,6 +7,13 @@ use crate::import::{Draft, Imported};
 use crate::json::{Fields, Json, quote};
 use crate::model::{ENDS, Edge, End, Model};
 use crate::text::decode_plain;
+
+/// Writes a value as it is.
+pub fn write_json(value: Value<'_>) -> Result<Vec<Vec<u8>>> {
+    let mut out = crate::model::json(value);
+    out.push('\n');
+    Ok(vec![out.into_bytes()])
+}
 
 /// Writes nodes and edges, each one a line, with the digits of the document.
 pub fn write_lines(value: Value<'_>) -> Result<Vec<Vec<u8>>> {

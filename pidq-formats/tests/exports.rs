@@ -78,7 +78,7 @@ fn every_format_writes_an_empty_graph_and_a_hard_one_and_does_so_twice_alike() {
 #[test]
 fn what_is_no_graph_is_refused() {
     let graph = Graph::from_json("{\"a\": 1}").expect("it is JSON");
-    for format in FORMATS.iter().filter(|format| format.write.is_some() && format.name != "csv") {
+    for format in FORMATS.iter().filter(|format| format.write.is_some() && !["csv", "json"].contains(&format.name)) {
         let code = format.export(graph.root()).expect_err("no graph").code();
         assert!([Code::NotGraph, Code::NotTable].contains(&code), "{}", format.name);
     }
@@ -260,6 +260,300 @@ fn neo4j_tables_have_typed_headers_and_unique_ids() {
     assert!(ids.contains(&"7") && ids.contains(&"7#2") && ids.contains(&"ghost"));
     let edges = String::from_utf8(parts[1].bytes.clone()).expect("it is text");
     assert!(edges.contains("7,7#2,SIGNAL"), "{edges}");
+}
+
+/// What statements of Cypher make: `labels {properties}` of nodes, `from -type-> to {properties}` of edges.
+#[derive(Debug, Default, PartialEq)]
+struct Made {
+    constraints: Vec<String>,
+    nodes: Vec<(Vec<String>, Value)>,
+    edges: Vec<(String, Value)>,
+}
+
+/// Reads as much of Cypher as the export writes, the way Neo4j does: numbers of characters first, anywhere in the text.
+struct Cypher {
+    text: Vec<char>,
+    at: usize,
+}
+
+impl Cypher {
+    fn read(text: &str) -> Made {
+        let mut cypher = Cypher { text: Cypher::numbers_read(text), at: 0 };
+        let mut made = Made::default();
+        while cypher.at < cypher.text.len() {
+            cypher.statement(&mut made);
+            cypher.expect(";\n");
+        }
+        made
+    }
+
+    fn numbers_read(text: &str) -> Vec<char> {
+        let chars: Vec<char> = text.chars().collect();
+        let (mut out, mut at) = (Vec::new(), 0);
+        while at < chars.len() {
+            let is_number = chars[at] == '\\' && chars.get(at + 1) == Some(&'u');
+            if is_number {
+                let digits: String = chars[at + 2..at + 6].iter().collect();
+                out.push(u32::from_str_radix(&digits, 16).ok().and_then(char::from_u32).expect("four digits"));
+            } else {
+                out.push(chars[at]);
+            }
+            at += if is_number { 6 } else { 1 };
+        }
+        out
+    }
+
+    fn statement(&mut self, made: &mut Made) {
+        if self.takes("CREATE CONSTRAINT pid_item_id IF NOT EXISTS FOR (n:PidItem) REQUIRE n.") {
+            made.constraints.push(self.name());
+            return self.expect(" IS UNIQUE");
+        }
+        self.expect("UNWIND ");
+        let rows = self.value();
+        let rows = rows.as_array().expect("a list");
+        assert!(!rows.is_empty() && rows.len() <= 500, "{} rows", rows.len());
+        self.expect("AS row\n");
+        if self.takes("CREATE (n:PidItem") {
+            let mut labels = Vec::new();
+            while self.takes(":") {
+                labels.push(self.name());
+            }
+            self.expect(") SET n = row");
+            return made.nodes.extend(rows.iter().map(|row| (labels.clone(), row.clone())));
+        }
+        self.expect("MATCH (a:PidItem {");
+        let key = self.name();
+        self.expect(": row.from}), (b:PidItem {");
+        assert_eq!(self.name(), key);
+        self.expect(": row.to}) CREATE (a)-[r:");
+        let kind = self.name();
+        self.expect("]->(b) SET r = row.fields");
+        assert!(made.constraints.contains(&key), "the ends are found by what is unique");
+        let edges = rows.iter().map(|row| {
+            let [from, to] = ["from", "to"].map(|end| row[end].as_str().expect("a text"));
+            (format!("{from} -{kind}-> {to}"), row["fields"].clone())
+        });
+        made.edges.extend(edges);
+    }
+
+    fn takes(&mut self, token: &str) -> bool {
+        let is_there = token.chars().enumerate().all(|(at, c)| self.text.get(self.at + at) == Some(&c));
+        self.at += if is_there { token.chars().count() } else { 0 };
+        is_there
+    }
+
+    #[track_caller]
+    fn expect(&mut self, token: &str) {
+        let rest: String = self.text[self.at..].iter().take(60).collect();
+        assert!(self.takes(token), "`{token}` expected, not {rest}");
+    }
+
+    fn next(&mut self) -> char {
+        self.at += 1;
+        self.text[self.at - 1]
+    }
+
+    fn blanks(&mut self) {
+        while self.text.get(self.at).is_some_and(|c| c.is_ascii_whitespace()) {
+            self.at += 1;
+        }
+    }
+
+    fn name(&mut self) -> String {
+        self.expect("`");
+        let mut name = String::new();
+        loop {
+            match self.next() {
+                '`' if !self.takes("`") => break,
+                c => name.push(c),
+            }
+        }
+        assert!(!name.is_empty() && !name.contains('\0'), "Neo4j has no such names");
+        name
+    }
+
+    fn key(&mut self) -> String {
+        if self.text[self.at] == '`' {
+            return self.name();
+        }
+        let word: String = self.text[self.at..].iter().take_while(|c| c.is_ascii_lowercase()).collect();
+        self.at += word.len();
+        word
+    }
+
+    fn string(&mut self) -> String {
+        self.expect("'");
+        let mut text = String::new();
+        loop {
+            match self.next() {
+                '\'' => return text,
+                '\\' => text.push(match self.next() {
+                    'n' => '\n',
+                    'r' => '\r',
+                    't' => '\t',
+                    c @ ('\\' | '\'') => c,
+                    c => panic!("there is no escape {c}"),
+                }),
+                c => text.push(c),
+            }
+        }
+    }
+
+    fn value(&mut self) -> Value {
+        self.blanks();
+        let value = match self.text[self.at] {
+            '[' => self.list(),
+            '{' => self.map(),
+            '\'' => self.string().into(),
+            _ => self.word(),
+        };
+        self.blanks();
+        value
+    }
+
+    fn list(&mut self) -> Value {
+        let mut items = Vec::new();
+        self.expect("[");
+        while !self.takes("]") {
+            items.push(self.value());
+            assert!(self.takes(",") || self.text[self.at] == ']');
+        }
+        items.into()
+    }
+
+    fn map(&mut self) -> Value {
+        let mut fields = serde_json::Map::new();
+        self.expect("{");
+        while !self.takes("}") {
+            self.blanks();
+            let key = self.key();
+            self.expect(": ");
+            let value = self.value();
+            assert!(fields.insert(key, value).is_none(), "a property twice");
+            assert!(self.takes(",") || self.text[self.at] == '}');
+        }
+        fields.into()
+    }
+
+    /// `true`, `false`, integers of 64 bits, and floats, whose exponent has no `+`.
+    fn word(&mut self) -> Value {
+        let is_part = |c: &&char| c.is_ascii_alphanumeric() || "-.".contains(**c);
+        let word: String = self.text[self.at..].iter().take_while(is_part).collect();
+        self.at += word.len();
+        match word.parse::<i64>() {
+            Ok(integer) => integer.into(),
+            Err(_) => match word.as_str() {
+                "true" => true.into(),
+                "false" => false.into(),
+                float => {
+                    assert!(float.contains(['.', 'e']), "{float} is too large for an integer");
+                    float.parse::<f64>().expect("a number").into()
+                }
+            },
+        }
+    }
+}
+
+fn cypher(json: &str) -> Made {
+    Cypher::read(&text("cypher", json))
+}
+
+#[test]
+fn cypher_makes_every_node_and_every_edge() {
+    let made = cypher(HARD);
+    assert_eq!(made.constraints, ["pid_id"]);
+    let of = |id: &str| made.nodes.iter().find(|(_, row)| row["pid_id"] == id).map(|(_, row)| row.clone()).expect(id);
+    let deep = r#"{"x": [1, "ü\n"]}"#;
+    let first = serde_json::json!({"pid_id": "a\"<&'>", "id": "a\"<&'>", "tag": "=1+1", "n": 1, "d": 53.0, "b": true, "deep": deep});
+    assert_eq!(of("a\"<&'>"), first);
+    assert_eq!(of("b\\n")["big"], serde_json::json!(12345678901234567890_f64));
+    assert_eq!((&of("7")["id"], &of("7#2")["id"]), (&serde_json::json!(7), &serde_json::json!("7")));
+    let missing: Vec<_> = made.nodes.iter().filter(|(labels, _)| labels == &["missing"]).collect();
+    assert_eq!(missing.len(), 1);
+    let edges: Vec<&str> = made.edges.iter().map(|(edge, _)| edge.as_str()).collect();
+    assert_eq!(edges, ["a\"<&'> -PIPE-> b\\n", "a\"<&'> -PIPE-> b\\n", "7#2 -PIPE-> ghost", "7 -SIGNAL-> 7#2"]);
+    assert_eq!(made.edges[1].1["w"], serde_json::json!(2.5));
+    assert_eq!(cypher(EMPTY), Made { constraints: vec!["pid_id".into()], ..Made::default() });
+}
+
+#[test]
+fn cypher_says_names_and_texts_whatever_is_in_them() {
+    const HOSTILE: &[&str] = &[
+        "a`b",
+        "``",
+        "`) DETACH DELETE n //",
+        "'; MATCH (n) DETACH DELETE n; //",
+        "a\\",
+        "\\'",
+        "\\u0027",
+        "\\\\u0060",
+        "\\\\\\u0027 u",
+        "line\nbreak\r\n\t",
+        "\u{1}\u{7f}\u{85}",
+        "ünï\u{1F600}\u{2028}",
+        "$x",
+        "{y}",
+        "a b",
+        ":param",
+        "\"",
+    ];
+    for text in HOSTILE {
+        let json = serde_json::json!({
+            "nodes": [{"id": text, "node_type": text, "class": "pump.gear", *text: text, "list": [text]}],
+            "edges": [{"from": text, "to": text, "type": text, *text: {"deep": text}}],
+        });
+        let made = cypher(&json.to_string());
+        let (labels, row) = &made.nodes[0];
+        let kind: Vec<String> = text.split('.').map(String::from).chain(["pump".into(), "gear".into()]).collect();
+        assert_eq!(labels, &kind, "{text:?}");
+        assert_eq!([&row["pid_id"], &row["id"], &row[*text]], [*text; 3], "{text:?}");
+        let list: Value = serde_json::from_str(row["list"].as_str().expect("JSON")).expect("JSON");
+        assert_eq!(list, serde_json::json!([text]));
+        let (edge, fields) = &made.edges[0];
+        assert_eq!(*edge, format!("{text} -{}-> {text}", text.to_uppercase()));
+        let deep: Value = serde_json::from_str(fields[*text].as_str().expect("JSON")).expect("JSON");
+        assert_eq!(deep["deep"], *text);
+    }
+}
+
+#[test]
+fn cypher_has_a_place_for_names_and_numbers_that_neo4j_has_none_for() {
+    let json = r#"{"nodes": [{"id": "a", "": 1, "_": 2, "pid_id": "own", "\u0000": 3, "\ufffd": 4, "PidItem": 5,
+        "n": [1e400, -0, -0.0, 1e21, 1.5E-7, 9223372036854775807, 9223372036854775808, 1e3], "gone": null,
+        "a": 1e400, "b": -0, "c": 1e21, "d": 1.5E-7, "e": 9223372036854775807, "f": 9223372036854775808, "g": 1.50,
+        "class": "PidItem..x.x"}], "edges": [{"from": "a", "to": "a"}]}"#;
+    let made = cypher(json);
+    assert_eq!(made.constraints, ["pid_id_"]);
+    let (labels, row) = &made.nodes[0];
+    assert_eq!(labels, &["x"]);
+    for (key, value) in [
+        ("pid_id_", serde_json::json!("a")),
+        ("pid_id", serde_json::json!("own")),
+        ("_", serde_json::json!(1)),
+        ("__", serde_json::json!(2)),
+        ("\u{fffd}", serde_json::json!(3)),
+        ("_\u{fffd}", serde_json::json!(4)),
+        ("b", serde_json::json!(0)),
+        ("c", serde_json::json!(1e21)),
+        ("d", serde_json::json!(1.5e-7)),
+        ("e", serde_json::json!(i64::MAX)),
+        ("f", serde_json::json!(9223372036854775808_f64)),
+        ("g", serde_json::json!(1.5)),
+    ] {
+        assert_eq!(row[key], value, "{key}");
+    }
+    assert!(row.get("a").is_none() && row.get("gone").is_none());
+    assert_eq!(made.edges[0].0, "a -CONNECTED-> a");
+}
+
+#[test]
+fn cypher_of_a_drawing_has_all_of_it_in_statements_of_bounded_length() {
+    let (nodes, edges) = counts(&plant());
+    let made = cypher(&plant());
+    assert_eq!((made.nodes.len(), made.edges.len()), (nodes, edges));
+    let many: Vec<Value> = (0..1201).map(|id| serde_json::json!({"id": id})).collect();
+    let text = text("cypher", &Value::from(many).to_string());
+    assert_eq!((text.matches("UNWIND").count(), Cypher::read(&text).nodes.len()), (3, 1201));
 }
 
 #[test]

@@ -110,21 +110,29 @@ impl Media {
     pub fn write(self, outcome: &Outcome<'_>, limit: usize) -> Result<Rendered, Failure> {
         let kind = kind(outcome.value);
         let mut body = Vec::new();
+        self.write_to(&mut body, outcome, kind, limit).map_err(|failure| match failure {
+            Failure::Query(error) => Failure::Query(outcome.explain_error(error)),
+            other => other,
+        })?;
+        Ok(Rendered { body, kind })
+    }
+
+    fn write_to(self, body: &mut Vec<u8>, outcome: &Outcome<'_>, kind: &str, limit: usize) -> Result<(), Failure> {
         match (self, kind) {
-            (Media::File(format), _) => body = file(format, outcome.value)?,
-            (Media::Items, _) => items(outcome.value, limit, &mut body)?,
-            (Media::Lines, "array") => lines(outcome.value, limit, &mut body)?,
+            (Media::File(format), _) => *body = file(format, outcome.value)?,
+            (Media::Items, _) => items(outcome.value, limit, body)?,
+            (Media::Lines, "array") => lines(outcome.value, limit, body)?,
             (Media::Lines, "none") => {}
-            (Media::Lines, _) => line(outcome.value, limit, &mut body)?,
+            (Media::Lines, _) => line(outcome.value, limit, body)?,
             (Media::Json, "none") => body.extend(b"[]"),
-            (Media::Json, "array") => outcome.write_json(&mut body)?,
+            (Media::Json, "array") => outcome.write_json(body)?,
             (Media::Json, _) => {
                 body.push(b'[');
-                outcome.write_json(&mut body)?;
+                outcome.write_json(body)?;
                 body.push(b']');
             }
         }
-        Ok(Rendered { body, kind })
+        Ok(())
     }
 }
 
@@ -132,7 +140,9 @@ impl Media {
 fn forms() -> impl Iterator<Item = (&'static str, &'static str, Media)> {
     let own = [("json", "application/json", Media::Json), ("ndjson", "application/x-ndjson", Media::Lines)];
     let is_one = |format: &&Format| format.write.as_ref().is_some_and(|writer| writer.files.len() == 1);
-    let files = FORMATS.iter().filter(is_one).map(|format| (format.name, format.media_type, Media::File(format)));
+    // JSON is the contract's object, and not the value alone.
+    let files = FORMATS.iter().filter(is_one).filter(|format| format.name != "json");
+    let files = files.map(|format| (format.name, format.media_type, Media::File(format)));
     own.into_iter().chain(files)
 }
 

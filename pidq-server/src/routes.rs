@@ -158,6 +158,7 @@ const GRAPHS: &[Reply] = &[
     form("application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
     form("text/vnd.graphviz"),
     form("text/vnd.mermaid"),
+    form("application/x-cypher-query"),
     form("image/svg+xml"),
     reply(304, "{}", "The client has it already."),
 ];
@@ -169,6 +170,7 @@ const RESULTS: &[Reply] = &[
     form("application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
     form("text/vnd.graphviz"),
     form("text/vnd.mermaid"),
+    form("application/x-cypher-query"),
     form("image/svg+xml"),
 ];
 

@@ -18,7 +18,8 @@ Examples:
   pidq export plant.json --format dot | dot -Tsvg > plant.svg
   pidq export plant.json --query '.pid_graph.nodes | filter(.node_type == \"loop\")' --format csv
   pidq export plant.json -o plant.xlsx
-  pidq export plant.json --format neo4j -o tables/";
+  pidq export plant.json --format neo4j -o tables/
+  pidq export plant.json --format cypher | cypher-shell -u neo4j";
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]

@@ -110,9 +110,9 @@ fn entry(function: &Function) -> String {
     if !constants.is_empty() {
         let _ = writeln!(text, "\nA constant or a parameter: {}.", constants.join(", "));
     }
-    let options: Vec<String> = function.params.iter().flat_map(Param::option_names).map(code).collect();
+    let options: Vec<String> = function.params.iter().flat_map(Param::option_kinds).map(option).collect();
     if !options.is_empty() {
-        let _ = writeln!(text, "\nOptions: {}.", options.join(", "));
+        let _ = writeln!(text, "\nOptions:\n\n{}", options.join("\n"));
     }
     if let Some((query, result)) = function.example.split_once(" => ") {
         let _ = writeln!(text, "\n```text\n{query}\n=> {result}\n```");
@@ -123,6 +123,10 @@ fn entry(function: &Function) -> String {
 
 fn names(function: &Function, keeps: fn(&Param) -> bool) -> Vec<String> {
     function.params.iter().filter(|param| keeps(param)).map(|param| code(&param.name)).collect()
+}
+
+fn option((name, takes): (&'static str, String)) -> String {
+    format!("- `{name}`: {takes}")
 }
 
 fn code(text: &&'static str) -> String {

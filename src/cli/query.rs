@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use pidq::error::{Code, Warning};
-use pidq::{Error, Graph, Limits, Query, Scratch, Value};
+use pidq::{Error, Graph, Limits, Outcome, Query, Scratch, Value};
 
 use super::budget::LimitOptions;
 use super::failure::{self, Failure, Result, Status};
@@ -206,7 +206,7 @@ fn answer(options: &Options, query: &Query, graph: &Graph, printer: &mut Printer
         if outcome.asked_graph {
             warn(&doubts(graph, &outcome.warnings), query);
         }
-        printer.print(outcome.value, limits).map_err(|stop| stop.of(query))
+        printer.print(outcome.value, limits).map_err(|stop| stop.of(query, &outcome))
     })
 }
 
@@ -274,10 +274,10 @@ enum Stop {
 }
 
 impl Stop {
-    fn of(self, query: &Query) -> Failure {
+    fn of(self, query: &Query, outcome: &Outcome<'_>) -> Failure {
         match self {
             Stop::Output(error) => Failure::from(error),
-            Stop::Engine(error) => Failure::Query(error, query.source().into()),
+            Stop::Engine(error) => Failure::Query(outcome.explain_error(error), query.source().into()),
         }
     }
 }
@@ -342,6 +342,6 @@ pub fn show(query: &Query, graph: &Graph, limits: Limits<'_>) -> Result<()> {
     let outcome = query.run(graph, &scratch, limits).map_err(refused)?;
     warn(&outcome.warnings, query);
     let mut printer = Printer::plain(style);
-    printer.print(outcome.value, limits).map_err(|stop| stop.of(query))?;
+    printer.print(outcome.value, limits).map_err(|stop| stop.of(query, &outcome))?;
     Ok(printer.layout.flush()?)
 }

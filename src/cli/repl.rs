@@ -1,8 +1,10 @@
 //! `pidq repl`: a prompt with history, completion and queries of several lines.
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::{fs, io};
 
 use clap::Args;
@@ -22,7 +24,7 @@ use super::{input, query, sorted};
 
 const HELP: &str = "\
 Type a query; brackets that are open continue on the next line. Tab completes functions, .fields,
-and the tags and ids of nodes in a text.
+the tags and ids of nodes in a text, and the values of a field in .field == \"
   :load FILE   ask another document
   :help        this text
   :quit        leave, as Ctrl-D does
@@ -56,7 +58,7 @@ enum Line<'l> {
 
 /// Runs the subcommand.
 pub fn run(options: &Options) -> Result {
-    let mut session = Session { dialect: options.profile.dialect(), graph: open(options.file.as_deref())? };
+    let mut session = Session { dialect: options.profile.dialect(), graph: Rc::new(open(options.file.as_deref())?) };
     let mut editor = Editor::<Assistant, FileHistory>::new().map_err(broken)?;
     let history = history_file();
     if let Some(path) = &history {
@@ -145,12 +147,12 @@ fn read(line: &str) -> Line<'_> {
 /// The document that is asked, and the language.
 struct Session {
     dialect: Dialect,
-    graph: Graph,
+    graph: Rc<Graph>,
 }
 
 impl Session {
     fn load(&mut self, file: &str) -> Result<()> {
-        self.graph = open(Some(Path::new(file)))?;
+        self.graph = Rc::new(open(Some(Path::new(file)))?);
         Ok(())
     }
 
@@ -194,6 +196,7 @@ struct Assistant {
     fields: Vec<String>,
     /// The tags and ids of the nodes, as a query writes them between quotes, sorted.
     names: Vec<String>,
+    graph: Rc<Graph>,
     /// A query whose brackets are still open.
     unfinished: RefCell<String>,
 }
@@ -205,13 +208,14 @@ impl Assistant {
             session.graph.keys().filter(|key| key.chars().all(is_word)).map(String::from).collect();
         functions.sort();
         fields.sort();
-        Assistant { functions, fields, names: names_of(&session.graph), unfinished: RefCell::default() }
+        let (names, graph) = (names_of(&session.graph), session.graph.clone());
+        Assistant { functions, fields, names, graph, unfinished: RefCell::default() }
     }
 
     /// Where the word before the cursor begins, and what it may become.
     fn candidates(&self, before: &str) -> (usize, Vec<String>) {
         if let Some(start) = open_at_the_end(before).1 {
-            return (start, self.names_from(&before[start..]));
+            return (start, self.texts_from(&before[..start - 1], &before[start..]));
         }
         let start =
             before.rfind(|c| !is_word(c)).map_or(0, |at| at + before[at..].chars().next().map_or(1, char::len_utf8));
@@ -226,6 +230,12 @@ impl Assistant {
         (start, found)
     }
 
+    /// What a text that begins so may become, by what stands before its quote.
+    fn texts_from(&self, before: &str, beginning: &str) -> Vec<String> {
+        let values = compared_field(before).map(|field| values_of(&self.graph, field, beginning));
+        values.filter(|values| !values.is_empty()).unwrap_or_else(|| self.names_from(beginning))
+    }
+
     /// The names that begin so: found as in a dictionary, since a drawing may have very many.
     fn names_from(&self, beginning: &str) -> Vec<String> {
         let first = self.names.partition_point(|name| name.as_str() < beginning);
@@ -236,6 +246,67 @@ impl Assistant {
 
 /// Names that are offered at once: nobody reads more.
 const MOST_NAMES: usize = 100;
+
+/// Values of a document that are looked at for one completion: as many as take no time that somebody notices.
+const MOST_VISITS: usize = 1_000_000;
+
+/// The field that a text is compared with: `.node_type == "`, `.node_type in ["a", "`.
+fn compared_field(before: &str) -> Option<&str> {
+    let before = before.trim_end();
+    let compared = before.strip_suffix("==").or_else(|| before.strip_suffix("!=")).or_else(|| list_of(before))?;
+    let compared = compared.trim_end();
+    let path = compared.trim_end_matches(is_word);
+    path.ends_with('.').then(|| &compared[path.len()..]).filter(|field| !field.is_empty())
+}
+
+/// What is looked for in a list that is still open.
+fn list_of(before: &str) -> Option<&str> {
+    let (outer, items) = before.rsplit_once('[')?;
+    let value = outer.trim_end().strip_suffix("in").filter(|value| value.ends_with(char::is_whitespace))?;
+    let value = value.trim_end();
+    (!items.contains(']')).then(|| value.strip_suffix("not").unwrap_or(value))
+}
+
+/// The texts that stand under a key anywhere in a document and begin so, as a query writes them between quotes: the first
+/// ones in order.
+fn values_of(graph: &Graph, field: &str, beginning: &str) -> Vec<String> {
+    let mut found = BTreeSet::new();
+    let (mut waiting, mut visits) = (vec![graph.root()], 0);
+    while let Some(value) = waiting.pop().filter(|_| visits < MOST_VISITS) {
+        match value {
+            Value::Object(object) => {
+                for (key, value) in object.iter() {
+                    visits += 1;
+                    match value {
+                        Value::String(text) if key == field => offer(&mut found, text, beginning),
+                        Value::Array(_) | Value::Object(_) => waiting.push(value),
+                        _ => {}
+                    }
+                }
+            }
+            Value::Array(items) => {
+                visits += items.len();
+                waiting.extend(items.iter().filter(|item| matches!(item, Value::Array(_) | Value::Object(_))));
+            }
+            _ => {}
+        }
+    }
+    found.into_iter().collect()
+}
+
+/// Keeps a text among the first ones that begin so.
+fn offer(found: &mut BTreeSet<String>, text: &str, beginning: &str) {
+    if text.is_empty() || text.len() > LONGEST_VALUE {
+        return;
+    }
+    let text = between_quotes(text);
+    if text.starts_with(beginning) && found.insert(text) && found.len() > MOST_NAMES {
+        found.pop_last();
+    }
+}
+
+/// Bytes of a value that is offered: longer ones are no words.
+const LONGEST_VALUE: usize = 200;
 
 /// What nodes can be called by in a query, as it stands between quotes there: sorted, each once.
 fn names_of(graph: &Graph) -> Vec<String> {
@@ -315,7 +386,7 @@ mod tests {
     #[track_caller]
     fn check_candidates(before: &str, expected: &[&str]) {
         let graph = Graph::from_json(r#"{"nodes": [{"node_type": 1, "tag": 2, "two words": 3}]}"#);
-        let session = Session { dialect: Dialect::standard(), graph: graph.expect("the case is JSON") };
+        let session = Session { dialect: Dialect::standard(), graph: Rc::new(graph.expect("the case is JSON")) };
         assert_eq!(Assistant::new(&session).candidates(before).1, expected, "{before}");
     }
 
@@ -334,7 +405,7 @@ mod tests {
 
     #[track_caller]
     fn check_names(document: &str, before: &str, expected: (usize, &[&str])) {
-        let graph = Graph::from_json(document).expect("the case is JSON");
+        let graph = Rc::new(Graph::from_json(document).expect("the case is JSON"));
         let session = Session { dialect: Dialect::standard(), graph };
         let (start, found) = Assistant::new(&session).candidates(before);
         assert_eq!(
@@ -362,6 +433,37 @@ mod tests {
     }
 
     #[test]
+    fn after_a_comparison_the_values_of_the_field_are_offered() {
+        let drawing = r#"{"pid_graph": {"nodes": [
+            {"id": "pi", "tag": "pi-1", "node_type": "pid_component", "a": {"node_type": "pipe \"x\""}},
+            {"id": "n2", "tag": "P-1", "node_type": "loop"}, {"id": "n3", "node_type": "pid_component"}, {"node_type": 5},
+            {"id": "n4", "node_type": ""}], "edges": [{"edge_type": "piping"}, {"edge_type": "signal"}]}}"#;
+        let check = |before: &str, expected: &[&str]| {
+            let start = open_at_the_end(before).1.expect("a text is open");
+            check_names(drawing, before, (start, expected));
+        };
+        check(r#"nodes(.node_type == "pi"#, &["pid_component", r#"pipe \"x\""#]);
+        check(r#"nodes(.node_type != ""#, &["loop", "pid_component", r#"pipe \"x\""#]);
+        check(r#"edges(.edge_type in ["piping", "s"#, &["signal"]);
+        check(r#"edges(.edge_type not in ["p"#, &["piping"]);
+        check(r#"nodes(.tag == "P"#, &["P-1"]);
+        // Nothing of that field begins so, or nothing is compared.
+        check(r#"nodes(.node_type == "P"#, &["P-1"]);
+        check(r#"nodes(.edge_type > "pi"#, &["pi", "pi-1"]);
+        check(r#"[.edge_type, "pi"#, &["pi", "pi-1"]);
+        check(r#"nodes(node_type == "pi"#, &["pi", "pi-1"]);
+    }
+
+    #[test]
+    fn of_very_many_values_the_first_are_offered() {
+        let items: Vec<String> = (0..1000).map(|at| format!(r#"{{"kind": "k-{:03}"}}"#, at * 7 % 1000)).collect();
+        let graph = Graph::from_json(format!("[{}]", items.join(","))).expect("the case is JSON");
+        let found = values_of(&graph, "kind", "k-");
+        assert_eq!((found.len(), found[0].as_str(), found[99].as_str()), (100, "k-000", "k-099"));
+        assert_eq!(values_of(&graph, "kind", "k-99").len(), 10);
+    }
+
+    #[test]
     fn the_document_says_what_tags_are() {
         let topology = r#""topology": {"paths": {"nodes": ["items"]}, "tag": ["name"]}"#;
         let drawing = format!(r#"{{"metadata": {{{topology}}}, "items": [{{"id": 1, "name": "V-7", "tag": "V-8"}}]}}"#);
@@ -372,7 +474,7 @@ mod tests {
     fn of_very_many_tags_some_are_offered() {
         let nodes: Vec<String> = (0..1000).rev().map(|at| format!(r#"{{"tag": "V-{at:03}"}}"#)).collect();
         let graph = Graph::from_json(format!(r#"{{"nodes": [{}]}}"#, nodes.join(",")));
-        let session = Session { dialect: Dialect::standard(), graph: graph.expect("the case is JSON") };
+        let session = Session { dialect: Dialect::standard(), graph: Rc::new(graph.expect("the case is JSON")) };
         let assistant = Assistant::new(&session);
         let (_, found) = assistant.candidates(r#"node("V-"#);
         assert_eq!((found.len(), found[0].as_str(), found[99].as_str()), (100, "V-000", "V-099"));

@@ -501,3 +501,177 @@ fn what_is_said_to_fail_fails() {
     }
     assert!(said > 1000, "only {said} queries were refused");
 }
+
+/// The code of a query that does not compile, with the part that is marked; and the message.
+fn refused(query: &str, params: &str) -> (&'static str, String, String) {
+    let error = Dialect::standard().parse_with(query, params).expect_err(query);
+    let marked = query[error.span().expect("a place").range(query)].to_string();
+    (error.code().as_str(), marked, error.message().into())
+}
+
+#[test]
+fn options_that_no_run_could_take_are_errors_without_a_run() {
+    for (query, marked, message) in [
+        ("downstream(\"T\", {dir: \"sideways\"})", "\"sideways\"", "\"down\", \"up\", \"both\", \"out\" or \"in\""),
+        ("downstream({depth: -1})", "-1", "a number of at least zero"),
+        ("nodes() | map(downstream({depth: \"1\"}))", "\"1\"", "a number of at least zero"),
+        ("isolate(\"x\", {scope: \"shrink\"})", "\"shrink\"", "\"item\" or \"grow\""),
+        ("isolate({acceptRelief: 1})", "1", "true or false"),
+        ("validate({rules: \"P999\"})", "\"P999\"", "the code of a rule, or its beginning"),
+        ("validate({rules: [\"P101\", \"P999\"]})", "\"P999\"", "the code of a rule, or its beginning"),
+        ("hazopNodes({cut: \"x\"})", "\"x\"", "\"control\", \"size\", \"class\" or \"fluid\""),
+        ("components({zones: \"no\"})", "\"no\"", "true or false"),
+        ("diff({}, {}, {tolerance: \"1\"})", "\"1\"", "a number of at least zero"),
+        ("neighbors(\"sideways\")", "\"sideways\"", "\"down\", \"up\", \"both\", \"out\" or \"in\""),
+        ("expand(-1)", "-1", "a number of at least zero"),
+    ] {
+        let (code, at, said) = refused(query, "{}");
+        assert_eq!((code, &*at), ("PQ1012", marked), "{query}");
+        assert!(said.starts_with(&format!("{message} expected for `")), "{said}");
+    }
+}
+
+#[test]
+fn patterns_of_graphs_are_read_without_a_run() {
+    let (code, marked, message) = refused("nodes() | map(findPattern(\"(a\"))", "{}");
+    assert_eq!((code, &*marked), ("PQ1020", "\"(a\""));
+    assert_eq!(message, "`)` expected in the pattern at position 2");
+    assert_eq!(refused("findPattern($p)", r#"{"p": "(a)-"}"#).0, "PQ1020");
+    check("findPattern(.pattern)", &[]);
+    check("findPattern(\"(a)-[e]->(b)\", .a.tag == .b.tag, {limit: 5})", &[]);
+}
+
+#[test]
+fn numbers_and_words_of_options_are_no_queries() {
+    for (query, marked) in [
+        ("downstream(\"T-101\", {depth: .x})", ".x"),
+        ("let({n: 2}, downstream({depth: $n}))", "$n"),
+        ("downstream({depth: $root.x})", "$root.x"),
+        ("downstream({pass: if(.x, \"any\", \"none\")})", "if(.x, \"any\", \"none\")"),
+        ("downstream({depth: [1]})", "[1]"),
+        ("validate({rules: [.code]})", ".code"),
+        ("validate({rules: map(.code)})", "map(.code)"),
+    ] {
+        let (code, at, message) = refused(query, "{}");
+        assert_eq!((code, &*at), ("PQ1006", marked), "{query}");
+        assert!(message.starts_with("A constant expected for `"), "{message}");
+    }
+}
+
+#[test]
+fn parameters_are_options_where_their_values_are() {
+    let params = r#"{"n": 2, "word": "any", "no": -1, "rules": ["P101", "G0"], "all": {"depth": 3}, "nothing": null}"#;
+    let options = "{depth: $n, pass: $word, limit: $all.depth, until: .x == $n, edges: true}";
+    for query in [
+        &*format!("downstream(\"T-101\", {options})"),
+        "downstream({depth: $nothing, dir: null})",
+        "validate({rules: $rules})",
+        "validate({rules: [\"P102\", $rules.1]})",
+        "expand($n, {limit: $n})",
+        "degree($nothing)",
+        "neighbors(.edge_type == $word)",
+    ] {
+        assert!(Dialect::standard().parse_with(query, params).is_ok(), "{query}");
+    }
+    assert_eq!(refused("downstream({depth: $no})", params).1, "$no");
+    assert_eq!(refused("downstream({depth: $rules})", params).0, "PQ1012");
+    assert_eq!(refused("expand($no)", params).0, "PQ1012");
+    assert_eq!(refused("degree($word)", params).0, "PQ1012");
+}
+
+/// What a query gives that asks for a value is looked at by the same table.
+#[test]
+fn a_run_refuses_what_the_compiler_would_have() {
+    let graph = Graph::from_json(r#"{"nodes": [{"id": 1}], "edges": [], "n": -1}"#).expect("the drawing is JSON");
+    let error = Query::parse("node(1) | expand($root.n)").and_then(|query| query.to_json(&graph, Limits::default()));
+    let error = error.expect_err("a number below zero");
+    assert_eq!((error.code().as_str(), error.message()), ("PQ1012", &*refused("expand(-1)", "{}").2));
+}
+
+/// A drawing with words of its own for where its lists are, and another list of nodes beside.
+const DRAWING: &str = r#"{
+    "pid_graph": {
+        "nodes": [
+            {"id": "a", "node_type": "pid_component", "tag": "T-101", "class": "tank", "size": 80},
+            {"id": "b", "node_type": "pid_component", "tag": "V-1", "class": "gate_valve", "size": 50},
+            {"id": "c", "node_type": "loop", "tag": "F-1", "members": ["b"]},
+            {"id": "d", "node_type": "pid_component", "tag": "V-2", "class": "gate_valve"}
+        ],
+        "edges": [
+            {"id": 1, "edge_type": "piping", "from": "a", "to": "b", "length": 2},
+            {"id": 2, "edge_type": "piping", "from": "b", "to": "d", "length": 3},
+            {"id": 3, "edge_type": "signal", "from": "c", "to": "b"},
+            {"id": 4, "edge_type": "piping", "from": "d", "to": "a", "length": 1}
+        ]
+    },
+    "nodes": [{"tag": 5}]
+}"#;
+
+fn drawing_codes(document: &str, query: &str) -> Vec<&'static str> {
+    let graph = Graph::from_json(document).expect("the drawing is JSON");
+    parse(query).check_against(&graph, Limits::default()).into_iter().map(|warning| warning.code).collect()
+}
+
+#[test]
+fn functions_of_the_graph_give_its_nodes_and_edges() {
+    for (query, codes) in [
+        ("nodes(.tag == 5)", &["PQW02"][..]),
+        ("nodes() | filter(.tag == 5)", &["PQW02"]),
+        ("edges(.edge_type == 5)", &["PQW02"]),
+        ("nodes(.node_type == \"pid_componnt\")", &["PQW02"]),
+        ("edges() | map(.edge_type) | sum()", &["PQW05"]),
+        ("downstream(\"T-101\", {until: .clas == \"tank\"})", &["PQW01"]),
+        ("downstream(\"T-101\", {until: .node_type == \"lop\"})", &["PQW02"]),
+        ("downstream(\"T-101\", {edges: .tag == \"x\"})", &["PQW01"]),
+        ("shortestPath(\"T-101\", \"V-2\", {weight: .lenght})", &["PQW01"]),
+        ("isolate(\"V-1\", {barriers: .size == \"80\"})", &["PQW02"]),
+        ("components({nodes: .size == \"80\"})", &["PQW02"]),
+        ("node(\"T-101\") | .size == \"80\"", &["PQW02"]),
+        ("node(\"T-101\") | neighbors(\"out\", .edge_type == 5) | map(.tagg)", &["PQW02", "PQW01"]),
+        ("node(\"T-101\") | outgoing() | map(.lenght)", &["PQW01"]),
+        ("nodes(.node_type == \"loop\") | map(.size)", &["PQW01"]),
+        ("upstream(\"V-2\") | expand(1) | map(.tag == 5)", &["PQW02"]),
+        ("nodes() | map(degree(.edge_type == \"pipping\"))", &["PQW02"]),
+    ] {
+        assert_eq!(drawing_codes(DRAWING, query), codes, "{query}");
+    }
+}
+
+#[test]
+fn what_a_graph_may_have_is_not_warned_of() {
+    for query in [
+        "nodes(.tag == \"T-101\" and .size > 50)",
+        "nodes(.members) | map(.members | size())",
+        "edges(.length > 2) | map(.length) | sum()",
+        "downstream(\"T-101\", {until: .class == \"gate_valve\", edges: .edge_type == \"piping\", depth: 2})",
+        "node(\"X\", {tag: 5}) | .tag == 5",
+        "node(\"X\", null) == null",
+        "withGraph({nodes: [{id: 1, tag: 5, x: 1}]}, nodes(.tag == 5) | map(.x))",
+        "withTopology({paths: {nodes: [\"nodes\"]}}, nodes(.tag == 5))",
+        "endpoints() | .source.tag == 5",
+        "paths(\"T-101\", \"V-2\") | map(.nodes | map(.tag))",
+        "expand(1, {edges: true}) | subgraph() | .nodes",
+    ] {
+        assert_eq!(drawing_codes(DRAWING, query), [""; 0], "{query}");
+    }
+    assert_eq!(drawing_codes("{\"a\": 1}", "nodes(.tag == 5) | map(.x)"), [""; 0]);
+}
+
+/// The lists are where the drawing says that they are.
+#[test]
+fn the_nodes_of_a_drawing_are_found_by_its_topology() {
+    let own = r#"{"items": [{"oid": 1, "tag": "T-1"}], "nodes": [{"tag": 5}], "pipes": [],
+        "metadata": {"topology": {"paths": {"nodes": ["items"], "edges": ["pipes"]}, "node_id": ["oid"]}}}"#;
+    assert_eq!(drawing_codes(own, "nodes(.tag == 5)"), ["PQW02"]);
+    assert_eq!(drawing_codes(own, "nodes(.oid == 5)"), [""; 0]);
+}
+
+#[test]
+fn a_list_of_nodes_is_a_list_without_a_document() {
+    check("nodes() == 5", &["PQW02"]);
+    check("reachable(\"a\", \"b\") == \"yes\"", &["PQW02"]);
+    check("nodes().tag", &["PQW07"]);
+    check("degree() == \"1\"", &["PQW02"]);
+    check("nodes() | mapValues(.a)", &[]);
+    check("node(\"a\").tag", &[]);
+}

@@ -344,7 +344,7 @@ fn slips_of_a_first_day_get_a_next_step() {
     wrong(&["query", "--arg", "x=1", "$x", PLANT], "the value as the next word");
     wrong(&["functions", "=>"], "`pidq functions` lists all functions");
     wrong(&["man", "nosuch"], "`pidq --help`");
-    wrong(&["export", PLANT], "--format: node-link, graphml");
+    wrong(&["export", PLANT], "--format: json, node-link, graphml");
     wrong(&["export", PLANT, "--format", "csv-graph", "-o", PLANT], "is a file; several files go into a folder");
     wrong(&["draw", PLANT, "-o", "plant.PNG"], "name it `plant.svg`");
     check_error(&["draw", PLANT, "--highlight", "[]", "-o", "/dev/null"], "", "gives no node and no edge", 0);

@@ -196,6 +196,34 @@ fn errors_of_the_text_format_have_no_pointer() {
     assert_eq!((error.pointer(), error.trace_pointers().len()), (None, 0));
 }
 
+/// The path of an error about a scalar is that of the item: the value itself stands in the words under the call.
+#[test]
+fn a_value_that_is_refused_is_told() {
+    let long = "x".repeat(1_000);
+    let document =
+        format!(r#"{{"a": [{{"t": "P-101", "n": 53.0, "b": true, "l": [1], "o": {{}}, "long": "é\"{long}"}}]}}"#);
+    let graph = Graph::from_json(document).expect("the document is JSON");
+    let cut = format!("got string \"é\\\"{}\"…", "x".repeat(38));
+    for (query, told) in [
+        (".a | map(.t | sum())", "got string \"P-101\""),
+        (".a | map(lower(.n))", "got number 53"),
+        (".a | map(.b | map(.x))", "got boolean true"),
+        (".a | map(.none | reverse())", "got null"),
+        (".a | map(upper(.l))", "got array"),
+        (".a | map(.o | filter(.x))", "got object"),
+        (".a | map(.long | sort())", &*cut),
+        (".a | map(.t in .n)", "got number 53"),
+        (".a | map(.t | merge(get()))", "got string \"P-101\""),
+        (".a | sumBy(.t)", "got string \"P-101\" from item 0"),
+        ("[\"a\"] | fromEntries()", "got string \"a\" for item 0"),
+    ] {
+        let error = Query::parse(query).and_then(|query| query.to_json(&graph, Limits::default())).expect_err(query);
+        assert_eq!(error.label(), Some(told), "{query}");
+        assert!(error.code().as_str().starts_with("PQ2"), "{query}");
+        assert!(error.render(query).contains(told), "{query}");
+    }
+}
+
 const WISHES: &str = include_str!("../data/messages/wishes.txt");
 
 /// The list is true: an improved message has to leave it.

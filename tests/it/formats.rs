@@ -112,6 +112,19 @@ fn a_graph_is_exported_by_name_by_ending_and_as_a_result() {
 }
 
 #[test]
+fn a_drawing_in_another_format_is_exported_as_json_and_as_statements() {
+    let folder = Folder::new("json");
+    let imported = folder.check(&["import", DRAWING, "-o", "-"], 0, "");
+    assert_eq!(folder.check(&["export", DRAWING, "-f", "json"], 0, "").trim_end(), imported.trim_end());
+    folder.check(&["export", DRAWING, "-o", "drawing.json"], 0, "");
+    assert_eq!(folder.check(&["query", "nodes() | size()", "drawing.json"], 0, ""), "20\n");
+    assert_eq!(folder.check(&["export", PLANT, "-f", "json", "-q", "nodes() | size()"], 0, ""), "120\n");
+    folder.check(&["export", DRAWING, "-o", "drawing.cypher"], 0, "");
+    let statements = fs::read_to_string(folder.0.join("drawing.cypher")).expect("the statements");
+    assert!(statements.starts_with("CREATE CONSTRAINT ") && statements.contains("'T-1'"), "{statements}");
+}
+
+#[test]
 fn tables_go_out_and_come_back() {
     let folder = Folder::new("tables");
     folder.check(&["export", PLANT, "-f", "csv-graph", "-o", "t"], 0, "");

@@ -2,7 +2,7 @@
 
 use std::thread;
 
-use pidq::{Cancel, Dialect, Graph, Limits, Scratch};
+use pidq::{Cancel, Dialect, Graph, Limits, Query, Scratch};
 
 use crate::allocator;
 
@@ -71,6 +71,28 @@ fn the_call_that_spent_most_is_told() {
     assert!(steps.starts_with("`map` (") && steps.ends_with(" steps)"), "{steps}");
     let fuel = Limits { fuel: 100, ..Limits::default() };
     assert_eq!(most("filter(get() > 1) | size()", fuel).map(|most| most.starts_with("`filter` (")), Some(true));
+}
+
+#[test]
+fn the_call_that_spent_most_is_told_of_a_result_that_is_too_large() {
+    let graph = Graph::from_json(format!("[{}0]", "0,".repeat(1_000))).expect("it is JSON");
+    let limits = || Limits { output: 100, ..Limits::default() };
+    let most = |text: &str| {
+        let error = Query::parse(text).and_then(|query| query.to_json(&graph, limits())).expect_err("it is too large");
+        assert_eq!(error.code().as_str(), "PQ4003");
+        error.spent_most().map(String::from)
+    };
+    let steps = most("map([get(), 1]) | reverse()").unwrap_or_default();
+    assert!(steps.starts_with("`map` (") && steps.ends_with(" steps)"), "{steps}");
+    assert_eq!(most("get()"), None);
+    let query = Query::parse("map([get(), 1])").expect("it compiles");
+    let scratch = Scratch::new();
+    let outcome = query.run(&graph, &scratch, limits()).expect("it runs");
+    let by_hand = outcome.value.write_json(100, &mut |_| Ok(())).expect_err("it is too large");
+    assert_eq!(by_hand.spent_most(), None);
+    assert!(outcome.explain_error(by_hand).spent_most().is_some_and(|most| most.starts_with("`map` (")));
+    let other = Query::parse("fliter(1)").expect_err("there is no such function");
+    assert_eq!(outcome.explain_error(other).spent_most(), None);
 }
 
 #[test]

@@ -8,7 +8,10 @@ use std::collections::HashMap;
 
 use super::types::Kinds;
 use crate::arena::{Arena, Cell, ContainerId, Kind, Symbol};
+use crate::graph::Graph;
+use crate::graph::plant::Place as Drawing;
 use crate::limits::{Cancel, Limits};
+use crate::value::Value;
 
 /// Places of a guide.
 const MAX_PLACES: usize = 10_000;
@@ -31,6 +34,8 @@ pub(super) struct PlaceId(u32);
 pub(super) struct Guide<'d> {
     arena: &'d Arena,
     places: Vec<Place>,
+    /// The lists of nodes and of edges, and their places once they are found.
+    lists: [(Option<ContainerId>, Option<PlaceId>); 2],
 }
 
 /// All values that one path reaches.
@@ -73,8 +78,11 @@ struct Visit {
 
 impl<'d> Guide<'d> {
     /// Looks through a document. Nothing if that takes more fuel than allowed, or is cancelled.
-    pub fn of(arena: &'d Arena, limits: &Limits<'_>) -> Option<Guide<'d>> {
-        let mut guide = Guide { arena, places: vec![Place::default()] };
+    pub fn of(graph: &'d Graph, limits: &Limits<'_>) -> Option<Guide<'d>> {
+        let (arena, drawing) = (graph.arena(), Drawing::find(graph.root(), graph.config()));
+        let lists = drawing.map(|drawing| drawing.lists().map(|list| Value::Array(list).container().map(|(_, id)| id)));
+        let lists = lists.unwrap_or_default().map(|list| (list, None));
+        let mut guide = Guide { arena, places: vec![Place::default()], lists };
         let mut visits = Vec::new();
         guide.meet(arena.root(), PlaceId(0), true, &mut visits);
         for step in 0..limits.fuel {
@@ -95,6 +103,11 @@ impl<'d> Guide<'d> {
 
     pub fn root(&self) -> PlaceId {
         PlaceId(0)
+    }
+
+    /// The places of the lists of nodes and of edges.
+    pub fn lists(&self) -> [Option<PlaceId>; 2] {
+        self.lists.map(|(_, place)| place)
     }
 
     pub fn place(&self, id: PlaceId) -> &Place {
@@ -144,7 +157,10 @@ impl<'d> Guide<'d> {
         self.at(place).seen += 1;
         self.at(place).kinds = self.place(place).kinds | kinds;
         match cell.kind() {
-            Kind::Array(id) => visits.push(Visit { container: id, is_object: false, next: 0, place, splits }),
+            Kind::Array(id) => {
+                self.note_list(id, place);
+                visits.push(Visit { container: id, is_object: false, next: 0, place, splits });
+            }
             Kind::Object(id) => {
                 self.at(place).objects += 1;
                 let variant = if splits { self.variant(id, place) } else { None };
@@ -156,6 +172,14 @@ impl<'d> Guide<'d> {
             }
             _ if kinds == Kinds::TEXT => self.note_text(cell, place),
             _ => {}
+        }
+    }
+
+    fn note_list(&mut self, list: ContainerId, place: PlaceId) {
+        for (wanted, found) in &mut self.lists {
+            if *wanted == Some(list) {
+                found.get_or_insert(place);
+            }
         }
     }
 

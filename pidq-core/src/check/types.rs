@@ -131,6 +131,12 @@ impl<'p> Types<'p> {
         self.guide.as_ref().map_or(Type::ANY, |guide| self.at(guide.root()))
     }
 
+    /// The types of the lists of nodes and of edges.
+    pub fn lists(&self) -> [Type; 2] {
+        let places = self.guide.as_ref().map(Guide::lists).unwrap_or_default();
+        places.map(|place| place.map_or(Type::of(Kinds::LIST), |place| self.at(place)))
+    }
+
     fn at(&self, place: PlaceId) -> Type {
         let kinds = self.guide.as_ref().map_or(Kinds::ANY, |guide| guide.place(place).kinds);
         Type { kinds, inside: Inside::Place(place) }

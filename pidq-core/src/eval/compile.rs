@@ -3,8 +3,10 @@
 use super::Sizes;
 use super::function::{Body, Function, Kind, Param};
 use super::plan::{Call, Constant, Fields, FunctionRef, Key, Path, Pattern, Plan};
+use super::setting::Setting;
 use crate::arena::{Arena, Kind as CellKind};
 use crate::error::{Code, Error, Result, Span, Warning};
+use crate::graph::pattern::Pattern as GraphPattern;
 use crate::limits::MAX_PATTERNS;
 use crate::suggest;
 use crate::syntax::{self, Expr, Node, json};
@@ -295,7 +297,7 @@ impl Compiler<'_> {
         while at < args.len() {
             let Some(param) = self.param(&function, args, at) else { break };
             plans.push(self.argument(function.row(), param, &args[at..])?);
-            at += 1 + usize::from(param.kind == Kind::Pattern);
+            at += 1 + usize::from(matches!(param.kind, Kind::Pattern));
         }
         Ok(Plan::Call(Box::new(Call::new(function, plans.into(), id, expr.span))))
     }
@@ -331,6 +333,9 @@ impl Compiler<'_> {
     fn argument(&mut self, function: &Function, param: &Param, args: &[Expr]) -> Result<Plan> {
         match param.kind {
             Kind::Query => self.query(&args[0]),
+            Kind::Setting(setting) => self.checked(&args[0], |value| setting.check(value)),
+            Kind::GraphPattern => self
+                .checked(&args[0], |value| value.as_str().map_or(Ok(()), |text| GraphPattern::parse(text).map(drop))),
             Kind::Static => self.fixed(function, param, &args[0]).map(Plan::Constant),
             Kind::Path => self.path_argument(function, &args[0]),
             Kind::Pattern => self.pattern(function, param, args),
@@ -338,8 +343,20 @@ impl Compiler<'_> {
         }
     }
 
+    /// A query that is looked at where it is a constant or a parameter of the request.
+    fn checked(&mut self, arg: &Expr, check: impl Fn(Value<'_>) -> Result<()>) -> Result<Plan> {
+        let plan = self.query(arg)?;
+        let fits = match &plan {
+            Plan::Constant(constant) => check(constant.value()),
+            Plan::Parameter(cell) => check(Value::stored(self.names.params, *cell)),
+            _ => Ok(()),
+        };
+        fits.map_err(|error| error.with_span(arg.span))?;
+        Ok(plan)
+    }
+
     /// Named options: queries, or words and numbers. A name that nothing reads is an error.
-    fn options(&mut self, function: &Function, known: &[&'static str], arg: &Expr) -> Result<Plan> {
+    fn options(&mut self, function: &Function, known: &'static [Setting], arg: &Expr) -> Result<Plan> {
         let entries = match &arg.node {
             Node::Array(items) if arg.head() == Some("object") => items.get(1).map(|item| &item.node),
             _ => None,
@@ -348,10 +365,28 @@ impl Compiler<'_> {
             let error = Error::new(Code::OptionsExpected, format!("options expected in `{}`", function.signature()));
             return Err(error.with_span(arg.span).with_help("write `{name: value}` as the last argument"));
         };
-        match entries.iter().find(|(key, _)| !known.contains(&&*key.name)) {
-            Some((key, _)) => Err(unknown_option(&key.name, key.span, known)),
-            None => self.query(arg),
+        for (key, value) in entries {
+            let setting = known.iter().find(|setting| *setting.name == *key.name);
+            self.option(function, setting.ok_or_else(|| unknown_option(&key.name, key.span, known))?, value)?;
         }
+        self.query(arg)
+    }
+
+    /// Numbers, words and flags are known before a run, and are such as the option takes.
+    fn option(&self, function: &Function, setting: &Setting, value: &Expr) -> Result<()> {
+        let not_fixed = || fixed_expected(function, setting, value.span);
+        let fits = match &value.node {
+            _ if setting.is_query() => return Ok(()),
+            Node::Array(items) if value.head() == Some("$") => {
+                setting.check(self.parameter_at(&items[1..], value.span)?.ok_or_else(not_fixed)?)
+            }
+            Node::Array(items) if value.head() == Some("array") && setting.is_list() => {
+                return items[1..].iter().try_for_each(|item| self.option(function, setting, item));
+            }
+            Node::Array(_) | Node::Object(_) => return Err(not_fixed()),
+            node => setting.check(constant(node).value()),
+        };
+        fits.map_err(|error| error.with_span(value.span))
     }
 
     fn path_argument(&mut self, function: &Function, arg: &Expr) -> Result<Plan> {
@@ -569,6 +604,12 @@ fn static_expected(function: &Function, param: &Param, span: Span) -> Error {
     error.with_help("write a number or a text, or give a parameter: `$name`")
 }
 
+fn fixed_expected(function: &Function, setting: &Setting, span: Span) -> Error {
+    let message = format!("A constant expected for `{}` in `{}`", setting.name, function.signature());
+    let error = Error::new(Code::StaticArgument, message).with_span(span).with_label("is a query");
+    error.with_help(format!("write {}, or give a parameter: `$name`", setting.expects()))
+}
+
 fn scalar_expected(function: &Function, param: &Param, found: Value<'_>, span: Span) -> Error {
     let message = format!("A number or a text expected for `{}` in `{}`", param.name, function.signature());
     let error = Error::new(Code::ArgumentKind, message).with_span(span);
@@ -674,7 +715,8 @@ fn count_error(signature: &str, name: &str, wanted: &str, expr: &Expr, args: &[E
     }
 }
 
-fn unknown_option(name: &str, span: Span, known: &[&'static str]) -> Error {
+fn unknown_option(name: &str, span: Span, known: &[Setting]) -> Error {
+    let known: Vec<&'static str> = known.iter().map(|setting| setting.name).collect();
     let near = suggest::nearest(name, known.iter().copied());
     let guess = near.first().map(|near| format!("did you mean \"{near}\"? ")).unwrap_or_default();
     let error = Error::new(Code::UnknownOption, format!("unknown option \"{name}\"")).with_span(span);

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::Cx;
 use super::plan::Plan;
+use super::setting::Setting;
 use super::view::View;
 use crate::error::Result;
 use crate::regex::Regex;
@@ -118,10 +119,14 @@ pub struct Param {
 }
 
 /// What an argument may be.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum Kind {
     /// A query on the current data.
     Query,
+    /// A query; where it is a constant, it is one that this takes.
+    Setting(&'static Setting),
+    /// A query; where it is a constant, it is a pattern of a graph.
+    GraphPattern,
     /// A constant or a parameter of the request.
     Static,
     /// A path such as `.a.b`, taken as it stands.
@@ -129,12 +134,21 @@ pub(crate) enum Kind {
     /// A regular expression; the flags are the argument after it.
     Pattern,
     /// An object literal of named options, as the last argument.
-    Options(&'static [&'static str]),
+    Options(&'static [Setting]),
 }
 
 impl Param {
     /// The names of the options, where it is an object of options.
-    pub fn option_names(&self) -> &'static [&'static str] {
+    pub fn option_names(&self) -> impl Iterator<Item = &'static str> + use<> {
+        self.settings().iter().map(|setting| setting.name)
+    }
+
+    /// The options with what each of them takes, in words of the manual: `a query`, `a number of at least zero`.
+    pub fn option_kinds(&self) -> impl Iterator<Item = (&'static str, String)> + use<> {
+        self.settings().iter().map(|setting| (setting.name, setting.expects()))
+    }
+
+    fn settings(&self) -> &'static [Setting] {
         match self.kind {
             Kind::Options(known) => known,
             _ => &[],
@@ -144,7 +158,7 @@ impl Param {
     /// What is expected, in words of the manual.
     pub fn expects(&self) -> &'static str {
         match self.kind {
-            Kind::Query => "query",
+            Kind::Query | Kind::Setting(_) | Kind::GraphPattern => "query",
             Kind::Static => "constant",
             Kind::Path => "path",
             Kind::Pattern => "pattern",
@@ -168,7 +182,15 @@ impl Param {
         Param { kind: Kind::Pattern, ..Param::query(name) }
     }
 
-    pub(crate) const fn options(known: &'static [&'static str]) -> Param {
+    pub(crate) const fn setting(setting: &'static Setting) -> Param {
+        Param { kind: Kind::Setting(setting), ..Param::query(setting.name) }
+    }
+
+    pub(crate) const fn graph_pattern(name: &'static str) -> Param {
+        Param { kind: Kind::GraphPattern, ..Param::query(name) }
+    }
+
+    pub(crate) const fn options(known: &'static [Setting]) -> Param {
         Param { kind: Kind::Options(known), is_optional: true, ..Param::query("options") }
     }
 

@@ -12,6 +12,7 @@ use crate::eval::plan::Plan;
 use crate::eval::view::View;
 use crate::functions::seen::Seen;
 use crate::value::compare::{self, SortKey};
+use crate::value::write::told;
 use crate::value::{Array, Items, Value, convert};
 
 pub(crate) const FUNCTIONS: &[Function] = &[
@@ -101,7 +102,7 @@ pub(super) fn list(input: Value<'_>) -> Result<Array<'_>> {
 
 /// The error of a function that was given something else than a list.
 pub(super) fn array_expected(input: Value<'_>) -> Error {
-    let error = Error::new(Code::ArrayExpected, "Array expected").with_label(format!("got {}", input.type_name()));
+    let error = Error::new(Code::ArrayExpected, "Array expected").with_label(format!("got {}", told(input)));
     match input {
         Value::Object(_) => error.with_help("the items of an object are `values()`"),
         Value::Null | Value::Undefined => error.with_help("check the path before it: a missing property is null"),

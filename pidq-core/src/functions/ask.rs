@@ -8,6 +8,7 @@ use super::array::{collect, select};
 use crate::error::{Code, Error, Result};
 use crate::eval::Cx;
 use crate::eval::plan::{Constant, Fields, Plan};
+use crate::eval::setting::{Setting, shown};
 use crate::graph::adjacency::{EdgeId, NONE, NodeId};
 use crate::graph::plant::Plant;
 use crate::graph::topology::{Dir, Over};
@@ -15,6 +16,22 @@ use crate::graph::walk::{Guide, Pass, Rules};
 use crate::pid::Datum;
 use crate::suggest;
 use crate::value::{Keys, Value};
+
+const DIR_WORDS: &[&str] = &["down", "up", "both", "out", "in"];
+const DIRS: [Dir; 5] = [Dir::Down, Dir::Up, Dir::Both, Dir::Down, Dir::Up];
+
+pub(super) const PASSES: [Pass; 3] = [Pass::None, Pass::Zone, Pass::Any];
+
+// Options of several functions.
+pub(super) const AVOID: Setting = Setting::query("avoid");
+pub(super) const DEPTH: Setting = Setting::number("depth");
+pub(super) const DIR: Setting = Setting::word("dir", DIR_WORDS);
+pub(super) const EDGES: Setting = Setting::query("edges");
+pub(super) const PASS: Setting = Setting::word("pass", &["none", "zone", "any"]);
+pub(super) const UNTIL: Setting = Setting::query("until");
+
+/// A direction that is an argument of its own.
+pub(super) const DIRECTION: Setting = Setting::word("direction", DIR_WORDS);
 
 /// The nodes that a call names. Mostly it is one, which needs no list.
 #[derive(Debug)]
@@ -92,11 +109,8 @@ impl<'a> Ask<'a> {
         if !is_word {
             return Ok((Dir::Both, 0));
         }
-        match self.value(cx, 0)? {
-            Value::String(word) => Ok((direction(word)?, 1)),
-            Value::Null => Ok((Dir::Both, 1)),
-            other => Err(bad_option("direction", other, r#""in", "out" or "both""#)),
-        }
+        let dir = DIRECTION.as_word(self.value(cx, 0)?)?;
+        Ok((dir.map_or(Dir::Both, |at| DIRS[at]), 1))
     }
 
     /// The query of an option.
@@ -111,35 +125,24 @@ impl<'a> Ask<'a> {
     }
 
     /// An option that is a number of things.
-    pub fn number(&self, cx: &mut Cx<'a>, name: &str) -> Result<Option<usize>> {
-        match self.option_value(cx, name)? {
-            Value::Undefined | Value::Null => Ok(None),
-            value => match value.as_f64() {
-                Some(number) if number >= 0.0 => Ok(Some(number as usize)),
-                _ => Err(bad_option(name, value, "a number of at least zero")),
-            },
-        }
+    pub fn number(&self, cx: &mut Cx<'a>, setting: &Setting) -> Result<Option<usize>> {
+        let value = self.option_value(cx, setting.name)?;
+        Ok(setting.as_number(value)?.map(|number| number as usize))
     }
 
-    /// An option that is true or false; false where it is missing.
-    pub fn flag(&self, cx: &mut Cx<'a>, name: &str) -> Result<bool> {
-        match self.option_value(cx, name)? {
-            Value::Undefined | Value::Null => Ok(false),
-            Value::Bool(flag) => Ok(flag),
-            value => Err(bad_option(name, value, "true or false")),
-        }
+    /// An option that is true or false; nothing where it is missing.
+    pub fn flag(&self, cx: &mut Cx<'a>, setting: &Setting) -> Result<Option<bool>> {
+        setting.as_flag(self.option_value(cx, setting.name)?)
     }
 
-    /// An option that is one of some words.
-    pub fn word(&self, cx: &mut Cx<'a>, name: &str, known: &[&str]) -> Result<Option<usize>> {
-        let value = self.option_value(cx, name)?;
-        if value.is_null() {
-            return Ok(None);
-        }
-        match known.iter().position(|word| value.as_str() == Some(word)) {
-            Some(at) => Ok(Some(at)),
-            None => Err(bad_option(name, value, &format!("one of \"{}\"", known.join("\", \"")))),
-        }
+    /// An option that is one of some words: its place among them.
+    pub fn word(&self, cx: &mut Cx<'a>, setting: &Setting) -> Result<Option<usize>> {
+        setting.as_word(self.option_value(cx, setting.name)?)
+    }
+
+    /// An option that is a text or a list of texts.
+    pub fn texts(&self, cx: &mut Cx<'a>, setting: &Setting) -> Result<Vec<&'a str>> {
+        setting.as_texts(self.option_value(cx, setting.name)?)
     }
 
     /// The nodes that an argument names, or the piped ones where `at` is nothing.
@@ -158,13 +161,11 @@ impl<'a> Ask<'a> {
 
     /// How a walk goes, by the options `dir`, `pass`, `depth` and `edges`.
     pub fn rules(&self, cx: &mut Cx<'a>, dir: Dir, pass: Pass) -> Result<Rules> {
-        const DIRS: [Dir; 5] = [Dir::Down, Dir::Up, Dir::Both, Dir::Down, Dir::Up];
-        const PASSES: [Pass; 3] = [Pass::None, Pass::Zone, Pass::Any];
-        let dir = self.word(cx, "dir", &["down", "up", "both", "out", "in"])?.map_or(dir, |at| DIRS[at]);
-        let pass = self.word(cx, "pass", &["none", "zone", "any"])?.map_or(pass, |at| PASSES[at]);
+        let dir = self.word(cx, &DIR)?.map_or(dir, |at| DIRS[at]);
+        let pass = self.word(cx, &PASS)?.map_or(pass, |at| PASSES[at]);
         // Steps are counted in 32 bits.
         let deepest = cx.limits().depth.min(u32::MAX as usize);
-        let depth = self.number(cx, "depth")?.map_or(deepest, |depth| depth.min(deepest));
+        let depth = self.number(cx, &DEPTH)?.map_or(deepest, |depth| depth.min(deepest));
         let over = if self.option("edges").is_some() { Over::All } else { Over::Flow };
         Ok(Rules { over, dir, pass, depth: depth as u32 })
     }
@@ -253,33 +254,6 @@ impl Guide for Asker<'_, '_> {
     fn ends_at(&mut self, node: NodeId) -> Result<bool> {
         let Some(until) = self.until else { return Ok(false) };
         Ok(self.cx.eval(until, self.plant.node(node))?.is_truthy())
-    }
-}
-
-fn direction(word: &str) -> Result<Dir> {
-    match word {
-        "out" | "down" => Ok(Dir::Down),
-        "in" | "up" => Ok(Dir::Up),
-        "both" => Ok(Dir::Both),
-        _ => Err(bad_option("direction", Value::String(word), r#""in", "out" or "both""#)),
-    }
-}
-
-pub(super) fn bad_option(name: &str, value: Value<'_>, expected: &str) -> Error {
-    let message = format!("{expected} expected for `{name}`, not {}", shown(value));
-    Error::new(Code::BadOption, message)
-}
-
-/// A value in a message: short, whatever it is.
-fn shown(value: Value<'_>) -> String {
-    const LONGEST: usize = 80;
-    match value {
-        Value::Array(_) | Value::Object(_) => format!("an {}", value.type_name()),
-        Value::String(text) => match text.char_indices().nth(LONGEST) {
-            Some((end, _)) => format!("{:?}…", Value::String(&text[..end])),
-            None => format!("{value:?}"),
-        },
-        value => format!("{value:?}"),
     }
 }
 

@@ -6,12 +6,16 @@
 use std::borrow::Cow;
 
 use super::array::{filter, select};
-use super::ask::{Ask, Named, answer, bad_option, check_rows, edge_list, node_list, node_of, too_many, values};
+use super::ask::{
+    AVOID, Ask, DEPTH, DIR, DIRECTION, EDGES, Named, PASS, UNTIL, answer, check_rows, edge_list, node_list, node_of,
+    too_many, values,
+};
 use super::string::expect_text;
 use crate::error::{Code, Error, Result};
 use crate::eval::Cx;
 use crate::eval::function::{Body, Function, Param};
 use crate::eval::plan::Plan;
+use crate::eval::setting::Setting;
 use crate::eval::view::View;
 use crate::graph::adjacency::{EdgeId, NONE, NodeId};
 use crate::graph::config::TopologyConfig;
@@ -26,11 +30,20 @@ use crate::graph::walk::{self, Among, Pass, Plain, Queue, Reach, Rules, Step, Wa
 use crate::pid::{Datum, extract, flow};
 use crate::value::{Items, Value};
 
-const WALK: &[&str] = &["dir", "edges", "avoid", "until", "pass", "depth", "limit", "weight"];
-const ROUTES: &[&str] = &["dir", "edges", "avoid", "until", "pass", "depth", "limit", "weight", "onLimit"];
+const HOPS: Setting = Setting::number("hops");
+const LIMIT: Setting = Setting::number("limit");
+const NODES: Setting = Setting::query("nodes");
+const ON_LIMIT: Setting = Setting::word("onLimit", &["error", "truncate"]);
+const STEPS: Setting = Setting::number("steps");
+const STRONG: Setting = Setting::flag("strong");
+const WEIGHT: Setting = Setting::query("weight");
+const ZONES: Setting = Setting::flag("zones");
+
+const WALK: &[Setting] = &[DIR, EDGES, AVOID, UNTIL, PASS, DEPTH, LIMIT, WEIGHT];
+const ROUTES: &[Setting] = &[DIR, EDGES, AVOID, UNTIL, PASS, DEPTH, LIMIT, WEIGHT, ON_LIMIT];
 
 const CONDITION: &[Param] = &[Param::query("condition").optional()];
-const SIDED: &[Param] = &[Param::query("direction").optional(), Param::query("condition").optional()];
+const SIDED: &[Param] = &[Param::setting(&DIRECTION).optional(), Param::query("condition").optional()];
 const FROM: &[Param] = &[Param::query("from").optional(), Param::options(WALK)];
 const FROM_TO: &[Param] = &[Param::query("from"), Param::query("to").optional(), Param::options(ROUTES)];
 
@@ -44,7 +57,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "components",
-        params: &[Param::options(&["edges", "nodes", "strong", "zones"])],
+        params: &[Param::options(&[EDGES, NODES, STRONG, ZONES])],
         summary: "The connected parts of the graph, as lists of nodes; the sides of an exchanger are kept apart.",
         example: r#"components({nodes: .line == "P-1005"}) | map(map(.tag)) => [["PSV-201","FLARE"]]"#,
         body: Body::Piped(components),
@@ -58,7 +71,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "cycles",
-        params: &[Param::options(&["edges", "limit", "depth", "pass", "avoid", "onLimit"])],
+        params: &[Param::options(&[EDGES, LIMIT, DEPTH, PASS, AVOID, ON_LIMIT])],
         summary: "The circuits that pass no node twice, each once, as `{nodes, edges, length}`.",
         example: "cycles() | map(.length) => [8,8]",
         body: Body::Piped(find_cycles),
@@ -96,14 +109,18 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "expand",
-        params: &[Param::query("steps"), Param::options(WALK)],
+        params: &[Param::setting(&STEPS), Param::options(WALK)],
         summary: "The nodes within so many steps of the piped ones, these first.",
         example: r#"node("P-101A") | expand(1) | map(.tag) => ["P-101A","HV-101","CV-101"]"#,
         body: Body::Counted(expand, count_around),
     },
     Function {
         name: "findPattern",
-        params: &[Param::query("pattern"), Param::query("where").optional(), Param::options(&["limit", "onLimit"])],
+        params: &[
+            Param::graph_pattern("pattern"),
+            Param::query("where").optional(),
+            Param::options(&[LIMIT, ON_LIMIT]),
+        ],
         summary: "The places where a pattern such as `(a:pump)-[e:piping {1,3}]->(b)` fits, as records of its names.",
         example: r#"findPattern("(p:pump)-[:piping]->(v)") | map(.v.tag) => ["CV-101","CV-102"]"#,
         body: Body::Piped(find_pattern),
@@ -190,7 +207,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "subgraph",
-        params: &[Param::query("what").optional(), Param::options(&["hops", "edges"])],
+        params: &[Param::query("what").optional(), Param::options(&[HOPS, EDGES])],
         summary: "Some nodes with the edges between them, as a graph of its own.",
         example: r#"node("P-101A") | expand(1) | subgraph() | .edges | map(.id) => ["e2","e4"]"#,
         body: Body::Piped(subgraph),
@@ -373,8 +390,7 @@ fn reached<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan], dir: Dir) ->
     let ask = Ask::new(cx, input, args)?;
     let rules = ask.rules(cx, dir, Pass::None)?;
     let from = ask.subject(cx)?;
-    // Before the walk: to ask for it may be a walk too, which finds the room for its nodes taken until this one ends.
-    let limit = ask.number(cx, "limit")?;
+    let limit = ask.number(cx, &LIMIT)?;
     let Walked { mut nodes, starts, assumed, .. } = walked(cx, &ask, &from, &rules)?;
     let mut first = starts;
     // Equipment that the walk began at may come again by its ports.
@@ -395,7 +411,7 @@ fn trace<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Valu
     let rules = ask.rules(cx, Dir::Down, Pass::None)?;
     let from = ask.subject(cx)?;
     let steps = steps(cx, &ask, &from, &rules)?;
-    let limit = ask.number(cx, "limit")?;
+    let limit = ask.number(cx, &LIMIT)?;
     check_rows(cx, steps.len(), limit)?;
     let row = |step: &Step| {
         let before = steps.get(step.from as usize).map_or(Value::Null, |before| ask.plant.id(before.node));
@@ -417,7 +433,7 @@ fn expand<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Val
     let ask = Ask::new(cx, input, args)?;
     let rules = within(cx, &ask)?;
     let from = ask.nodes(cx, None)?;
-    let limit = ask.number(cx, "limit")?;
+    let limit = ask.number(cx, &LIMIT)?;
     let (found, assumed) = around(cx, &ask, &from, &rules)?;
     check_rows(cx, found.len(), limit)?;
     ask.tell_assumed(cx, &rules, assumed)?;
@@ -428,13 +444,8 @@ fn expand<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Val
 
 /// How a walk of so many steps goes as the first argument says.
 fn within<'a>(cx: &mut Cx<'a>, ask: &Ask<'a>) -> Result<Rules> {
-    let hops = match ask.value(cx, 0)?.as_f64() {
-        Some(hops) if hops >= 0.0 => hops as u32,
-        _ => {
-            let value = ask.value(cx, 0)?;
-            return Err(bad_option("steps", value, "a number of at least zero"));
-        }
-    };
+    let steps = ask.value(cx, 0)?;
+    let hops = STEPS.as_number(steps)?.ok_or_else(|| STEPS.refuse(steps))? as u32;
     let rules = ask.rules(cx, Dir::Both, Pass::Any)?;
     Ok(Rules { depth: rules.depth.min(hops), ..rules })
 }
@@ -448,7 +459,7 @@ fn count_around<'a>(cx: &mut Cx<'a>, view: View<'a>, args: &'a [Plan]) -> Result
     }
     let before = cx.fuel_used();
     let rules = within(cx, &ask)?;
-    let limit = ask.number(cx, "limit")?;
+    let limit = ask.number(cx, &LIMIT)?;
     if rules.assumes(&ask.plant.topology) || ask.plant.topology.ports.arc_count() > 0 {
         return Ok(None);
     }
@@ -660,8 +671,8 @@ fn edges_of(reach: &Reach, route: &Route) -> impl Iterator<Item = EdgeId> {
 
 /// How many rows a function may list, and whether it stops there instead of failing.
 fn most<'a>(cx: &mut Cx<'a>, ask: &Ask<'a>, default: usize) -> Result<(usize, bool)> {
-    let limit = ask.number(cx, "limit")?.unwrap_or(default).min(cx.limits().rows);
-    let truncates = ask.word(cx, "onLimit", &["error", "truncate"])? == Some(1);
+    let limit = ask.number(cx, &LIMIT)?.unwrap_or(default).min(cx.limits().rows);
+    let truncates = ask.word(cx, &ON_LIMIT)? == Some(1);
     Ok((limit, truncates))
 }
 
@@ -684,7 +695,7 @@ fn paths<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Valu
     let ask = Ask::new(cx, input, args)?;
     let (reach, targets) = network(cx, &ask)?;
     let limit = most(cx, &ask, cx.limits().paths.min(100))?;
-    let depth = ask.number(cx, "depth")?;
+    let depth = ask.number(cx, &DEPTH)?;
     cx.spend(reach.arc_count() as u64)?;
     let kept = reach.can_reach(&targets);
     let reach = reach.keep(&kept);
@@ -734,7 +745,7 @@ fn find_cycles<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Resul
     let ask = Ask::new(cx, input, args)?;
     let rules = ask.rules(cx, Dir::Down, Pass::Any)?;
     let limit = most(cx, &ask, cx.limits().paths)?;
-    let depth = ask.number(cx, "depth")?.unwrap_or(usize::MAX);
+    let depth = ask.number(cx, &DEPTH)?.unwrap_or(usize::MAX);
     let topology = &ask.plant.topology;
     let table = topology.table(rules.over, Dir::Down);
     let starts: Vec<NodeId> = (0..topology.node_count() as u32).filter(|node| table.degree(*node) > 0).collect();
@@ -765,8 +776,8 @@ fn from_first<'a>(reach: &Reach, cycle: cycles::Cycle) -> Vec<Datum<'a>> {
 
 fn components<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
     let ask = Ask::new(cx, input, args)?;
-    let strong = ask.flag(cx, "strong")?;
-    let zones = !matches!(ask.option_value(cx, "zones")?, Value::Bool(false));
+    let strong = ask.flag(cx, &STRONG)? == Some(true);
+    let zones = ask.flag(cx, &ZONES)? != Some(false);
     let kept = Kept::new(cx, &ask)?;
     let (parts, circular) =
         if strong { strong_components(cx, &ask, &kept)? } else { (joined(cx, &ask, &kept, zones)?, Vec::new()) };
@@ -921,7 +932,7 @@ fn subgraph<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<V
     let is_piped = is_about_nodes(&ask.plant, input);
     let from = ask.nodes(cx, (!is_piped).then_some(0))?;
     let condition = ask.option("edges").or_else(|| ask.plan(0).filter(|_| is_piped));
-    let nodes = match ask.number(cx, "hops")? {
+    let nodes = match ask.number(cx, &HOPS)? {
         None => from.to_vec(),
         Some(hops) => {
             let rules = ask.rules(cx, Dir::Both, Pass::Any)?;

@@ -15,6 +15,7 @@ use crate::eval::build::{Entries, LimitedText};
 use crate::eval::cost::Way;
 use crate::eval::function::{Body, Function, Param};
 use crate::eval::plan::{Path, Plan};
+use crate::value::write::told;
 use crate::value::{Array, Keys, Object, Value, compare, convert};
 
 const JOIN: &[Param] = &[Param::query("right"), Param::query("leftKey"), Param::query("rightKey")];
@@ -289,7 +290,7 @@ fn of_item<'a, T>(
     };
     cx.spend_bytes(value.as_str().map_or(0, str::len))?;
     check(value).map_err(|error| {
-        let error = error.with_label(format!("got {} from item {at}", value.type_name()));
+        let error = error.with_label(format!("got {} from item {at}", told(value)));
         match item.container() {
             Some((arena, id)) => error.with_data_path(arena.path_of(id)),
             None => error,
@@ -305,7 +306,7 @@ fn expect_number(value: Value<'_>) -> Result<f64> {
             _ => "no number can be made of it",
         };
         let error = Error::new(Code::NumberExpected, "Number expected");
-        error.with_label(format!("got {}", value.type_name())).with_help(help)
+        error.with_label(format!("got {}", told(value))).with_help(help)
     })
 }
 
@@ -318,7 +319,7 @@ fn expect_object<'a>(value: Value<'a>) -> Result<Object<'a>> {
             _ => "only objects have keys",
         };
         let error = Error::new(Code::ObjectExpected, format!("Object expected, not {found}"));
-        error.with_label(format!("got {found}")).with_help(help)
+        error.with_label(format!("got {}", told(value))).with_help(help)
     })
 }
 
@@ -595,7 +596,9 @@ fn from_entries<'a>(cx: &mut Cx<'a>, input: Value<'a>, _: &'a [Plan]) -> Result<
 
 fn entry_expected(entry: Value<'_>, at: usize) -> Error {
     let error = Error::new(Code::EntryExpected, format!("Entry `{{key, value}}` expected, not {}", entry.type_name()));
-    error.with_label(format!("item {at}")).with_help("give `{key: ..., value: ...}`; the key is a text")
+    error
+        .with_label(format!("got {} for item {at}", told(entry)))
+        .with_help("give `{key: ..., value: ...}`; the key is a text")
 }
 
 fn merge<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {

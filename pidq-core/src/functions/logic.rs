@@ -6,6 +6,7 @@ use crate::error::{Code, Error, Result};
 use crate::eval::Cx;
 use crate::eval::function::{Body, Function, Param};
 use crate::eval::plan::Plan;
+use crate::value::write::told;
 use crate::value::{Value, compare};
 
 const PAIR: &[Param] = &[Param::query("a"), Param::query("b")];
@@ -160,8 +161,9 @@ fn choose<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Val
 
 fn is_in<'a>(cx: &mut Cx<'a>, args: &[Value<'a>]) -> Result<bool> {
     let Some(list) = arg(args, 1).as_array() else {
-        let found = arg(args, 1).type_name();
-        let error = Error::new(Code::ListExpected, format!("A list expected on the right of `in`, not {found}"));
+        let list = arg(args, 1);
+        let message = format!("A list expected on the right of `in`, not {}", list.type_name());
+        let error = Error::new(Code::ListExpected, message).with_label(format!("got {}", told(list)));
         return Err(error.with_help("`contains` looks into texts; `exists(.a)` asks for a key"));
     };
     for item in list.iter() {

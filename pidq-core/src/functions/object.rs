@@ -6,6 +6,7 @@ use crate::eval::build::{Entries, Members};
 use crate::eval::cost::Way;
 use crate::eval::function::{Body, Function, Param};
 use crate::eval::plan::{Fields, Path, Plan};
+use crate::value::write::told;
 use crate::value::{Array, Keys, Object, Value};
 
 pub(crate) const FUNCTIONS: &[Function] = &[
@@ -152,7 +153,8 @@ impl<'a> Cx<'a> {
 }
 
 fn object_expected(value: Value<'_>) -> Error {
-    Error::new(Code::ObjectExpected, format!("Object expected, not {}", value.type_name()))
+    let error = Error::new(Code::ObjectExpected, format!("Object expected, not {}", value.type_name()));
+    error.with_label(format!("got {}", told(value)))
 }
 
 fn keys<'a>(cx: &mut Cx<'a>, input: Value<'a>, _: &'a [Plan]) -> Result<Value<'a>> {

@@ -2,13 +2,14 @@
 //!
 //! All of them give candidates that are read off the drawing. None says that something is safe.
 
-use super::ask::{Ask, Named, answer, bad_option, build};
+use super::ask::{Ask, DEPTH, Named, PASS, PASSES, answer, build};
 use super::graph::{between_nodes, drawing};
 use super::string::expect_text;
 use crate::error::{Code, Error, Result};
 use crate::eval::Cx;
 use crate::eval::function::{Body, Function, Param};
 use crate::eval::plan::Plan;
+use crate::eval::setting::{Setting, bad_option};
 use crate::graph::adjacency::NodeId;
 use crate::graph::plant::Plant;
 use crate::graph::topology::Link;
@@ -21,6 +22,23 @@ use crate::pid::sections::{self, Cuts};
 use crate::pid::tag::{self, Tag};
 use crate::pid::{Datum, Pay, Purse, ends, extract, flow, info, lists, loops, places};
 use crate::value::Value;
+
+const ACCEPT_CONDITIONAL: Setting = Setting::flag("acceptConditional");
+const ACCEPT_ONE_WAY: Setting = Setting::flag("acceptOneWay");
+const ACCEPT_RELIEF: Setting = Setting::flag("acceptRelief");
+const BARRIERS: Setting = Setting::query("barriers");
+const BY: Setting = Setting::word("by", &["any", "link", "label"]);
+const CUT: Setting =
+    Setting::texts("cut", |word| cut_at(&mut Cuts::default(), word), r#""control", "size", "class" or "fluid""#);
+const IDENTITY: Setting = Setting::word("identity", IDENTITIES);
+const IGNORE: Setting = Setting::texts("ignore", |_| true, "the name of a field, or a list of names");
+const MERGE: Setting = Setting::flag("merge");
+const RULES: Setting = Setting::texts("rules", checks::is_wish, "the code of a rule, or its beginning");
+const SCOPE: Setting = Setting::word("scope", &["item", "grow"]);
+const SEVERITY: Setting = Setting::word("severity", &Severity::WORDS);
+const TOLERANCE: Setting = Setting::number("tolerance");
+
+const IDENTITIES: &[&str] = &["persistent_id", "id", "tag"];
 
 pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
@@ -85,7 +103,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "diff",
-        params: &[Param::query("old"), Param::query("new"), Param::options(&["identity", "ignore", "tolerance"])],
+        params: &[Param::query("old"), Param::query("new"), Param::options(&[IDENTITY, IGNORE, TOLERANCE])],
         summary: "What changed between two revisions of a drawing.",
         example: r#"diff({nodes: [{id: 1, a: 1}]}, {nodes: [{id: 1, a: 2}]}) | .changed => [{"id":1,"tag":null,"field":"a","before":1,"after":2}]"#,
         body: Body::Piped(difference),
@@ -127,7 +145,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "hazopNodes",
-        params: &[Param::options(&["cut", "merge"])],
+        params: &[Param::options(&[CUT, MERGE])],
         summary: "A proposal for the sections of a hazard review: the piping between major equipment.",
         example: "hazopNodes() | map(.section) | size() => 6",
         body: Body::Piped(hazop_nodes),
@@ -143,15 +161,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
         name: "isolate",
         params: &[
             Param::query("items").optional(),
-            Param::options(&[
-                "acceptConditional",
-                "acceptOneWay",
-                "acceptRelief",
-                "pass",
-                "depth",
-                "barriers",
-                "scope",
-            ]),
+            Param::options(&[ACCEPT_CONDITIONAL, ACCEPT_ONE_WAY, ACCEPT_RELIEF, PASS, DEPTH, BARRIERS, SCOPE]),
         ],
         summary: "Candidate points on the drawing that separate an item from the rest, and the branches that stay open.",
         example: r#"isolate("P-101A") | [.barriers | map(.node.tag), .complete] => [["HV-101","HV-102"],true]"#,
@@ -159,7 +169,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "joinSheets",
-        params: &[Param::query("graphs"), Param::options(&["by"])],
+        params: &[Param::query("graphs"), Param::options(&[BY])],
         summary: "Several sheets as one graph, joined at their off-page connectors; `metadata.joined` says which were.",
         example: r#"joinSheets([graph()]) | .nodes | first() | .id => "PID-100-001#n1""#,
         body: Body::Piped(join_sheets),
@@ -255,7 +265,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "validate",
-        params: &[Param::options(&["rules", "severity"])],
+        params: &[Param::options(&[RULES, SEVERITY])],
         summary: "What looks wrong on the drawing: `{code, name, severity, message, ids, evidence}`.",
         example: r#"validate({severity: "warning"}) | map(.code) => ["P102","P104","P104"]"#,
         body: Body::Piped(validate),
@@ -401,38 +411,39 @@ fn as_graph<'a>(cx: &mut Cx<'a>, ask: &Ask<'a>, nodes: Vec<NodeId>) -> Result<Va
 fn hazop_nodes<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
     let ask = Ask::new(cx, input, args)?;
     let mut cuts = Cuts::default();
-    let words = match ask.option_value(cx, "cut")? {
-        Value::Array(words) => words.iter().collect(),
-        Value::Undefined | Value::Null => Vec::new(),
-        word => vec![word],
-    };
-    for word in words {
-        match word.as_str() {
-            Some("control") => cuts.control = true,
-            Some("size") => cuts.size = true,
-            Some("class") => cuts.piping_class = true,
-            Some("fluid") => cuts.fluid = true,
-            _ => return Err(bad_option("cut", word, r#""control", "size", "class" or "fluid""#)),
-        }
+    for word in ask.texts(cx, &CUT)? {
+        cut_at(&mut cuts, word);
     }
     let plant = &ask.plant;
-    let merges = ask.flag(cx, "merge")?;
+    let merges = ask.flag(cx, &MERGE)? == Some(true);
     let is_minor = |node: NodeId| merges && sections::is_minor(plant, node);
     let found = of_all(cx, plant, |pay| sections::review_sections(plant, cuts, &is_minor, pay))?;
     answer(cx, plant, found)
 }
 
+/// Whether there is such a cut, which is made.
+fn cut_at(cuts: &mut Cuts, word: &str) -> bool {
+    let cut = match word {
+        "control" => &mut cuts.control,
+        "size" => &mut cuts.size,
+        "class" => &mut cuts.piping_class,
+        "fluid" => &mut cuts.fluid,
+        _ => return false,
+    };
+    *cut = true;
+    true
+}
+
 fn isolation<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
-    const PASSES: [Pass; 3] = [Pass::None, Pass::Zone, Pass::Any];
     let ask = Ask::new(cx, input, args)?;
     let targets = ask.subject(cx)?;
     let terms = Terms {
-        accept_conditional: ask.flag(cx, "acceptConditional")?,
-        accept_one_way: ask.flag(cx, "acceptOneWay")?,
-        accept_relief: ask.flag(cx, "acceptRelief")?,
-        pass: ask.word(cx, "pass", &["none", "zone", "any"])?.map_or(Pass::None, |at| PASSES[at]),
-        depth: u32::try_from(ask.number(cx, "depth")?.unwrap_or(200).min(cx.limits().depth)).unwrap_or(u32::MAX),
-        grows: ask.word(cx, "scope", &["item", "grow"])? == Some(1),
+        accept_conditional: ask.flag(cx, &ACCEPT_CONDITIONAL)? == Some(true),
+        accept_one_way: ask.flag(cx, &ACCEPT_ONE_WAY)? == Some(true),
+        accept_relief: ask.flag(cx, &ACCEPT_RELIEF)? == Some(true),
+        pass: ask.word(cx, &PASS)?.map_or(Pass::None, |at| PASSES[at]),
+        depth: u32::try_from(ask.number(cx, &DEPTH)?.unwrap_or(200).min(cx.limits().depth)).unwrap_or(u32::MAX),
+        grows: ask.word(cx, &SCOPE)? == Some(1),
     };
     let condition = ask.option("barriers");
     let found = isolate(&ask.plant, &targets, terms, &mut Barriers { cx, ask: &ask, condition })?;
@@ -587,17 +598,8 @@ const CHECKS_OF_TEXTS: u64 = 4;
 
 fn validate<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
     let ask = Ask::new(cx, input, args)?;
-    let least = ask.word(cx, "severity", &Severity::WORDS)?.map_or(Severity::Info, Severity::of);
-    let rules = match ask.option_value(cx, "rules")? {
-        Value::Undefined | Value::Null => Vec::new(),
-        Value::Array(rules) => rules.iter().collect(),
-        rule => vec![rule],
-    };
-    let mut wishes = Vec::with_capacity(rules.len());
-    for rule in rules {
-        let wish = rule.as_str().filter(|rule| checks::is_wish(rule));
-        wishes.push(wish.ok_or_else(|| bad_option("rules", rule, "the code of a rule, or its beginning"))?.to_owned());
-    }
+    let least = ask.word(cx, &SEVERITY)?.map_or(Severity::Info, Severity::of);
+    let wishes: Vec<String> = ask.texts(cx, &RULES)?.into_iter().map(String::from).collect();
     cx.spend(ask.plant.long_texts().saturating_mul(CHECKS_OF_TEXTS))?;
     let found = checks::validate(&ask.plant, &wishes, least, &mut |units| cx.spend(units))?;
     answer(cx, &ask.plant, found)
@@ -608,15 +610,9 @@ fn difference<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result
     let (old, new) = (ask.value(cx, 0)?, ask.value(cx, 1)?);
     let ((old, old_size), (new, new_size)) = (drawing(cx, old)?, drawing(cx, new)?);
     let options = DiffOptions {
-        identity: ask
-            .word(cx, "identity", &["persistent_id", "id", "tag"])?
-            .map(|at| ["persistent_id", "id", "tag"][at].into()),
-        ignore: match ask.option_value(cx, "ignore")? {
-            Value::Array(names) => names.iter().filter_map(Value::as_str).map(String::from).collect(),
-            Value::String(name) => vec![name.into()],
-            _ => Vec::new(),
-        },
-        tolerance: ask.option_value(cx, "tolerance")?.as_f64().unwrap_or(0.0),
+        identity: ask.word(cx, &IDENTITY)?.map(|at| IDENTITIES[at].into()),
+        ignore: ask.texts(cx, &IGNORE)?.into_iter().map(String::from).collect(),
+        tolerance: TOLERANCE.as_number(ask.option_value(cx, TOLERANCE.name)?)?.unwrap_or(0.0),
     };
     let found = diff::diff(&old, &new, &options, &mut |units| cx.spend(units))?;
     cx.release(old_size + new_size);
@@ -624,10 +620,10 @@ fn difference<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result
 }
 
 fn join_sheets<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
-    const BY: [JoinBy; 3] = [JoinBy::Any, JoinBy::Link, JoinBy::Label];
+    const WAYS: [JoinBy; 3] = [JoinBy::Any, JoinBy::Link, JoinBy::Label];
     let ask = Ask::anywhere(input, args, 1);
     let sheets = if ask.count() > 0 { ask.value(cx, 0)? } else { input };
-    let by = ask.word(cx, "by", &["any", "link", "label"])?.map_or(JoinBy::Any, |at| BY[at]);
+    let by = ask.word(cx, &BY)?.map_or(JoinBy::Any, |at| WAYS[at]);
     joined(cx, sheets, by)
 }
 

@@ -10,6 +10,7 @@ use crate::eval::build::LimitedText;
 use crate::eval::function::{Body, Function, Param};
 use crate::eval::plan::Plan;
 use crate::value::convert::Slice;
+use crate::value::write::told;
 use crate::value::{Array, Value, convert};
 
 pub(crate) const FUNCTIONS: &[Function] = &[
@@ -186,6 +187,7 @@ pub(super) fn expect_text<'a>(value: Value<'a>) -> Result<&'a str> {
             "null" => "the value is null: a property may be missing".to_owned(),
             name => format!("the value is of type {name}: `string(...)` makes a text of it"),
         };
-        Error::new(Code::StringExpected, "String expected").with_help(help)
+        let error = Error::new(Code::StringExpected, "String expected").with_help(help);
+        error.with_label(format!("got {}", told(value)))
     })
 }

@@ -106,6 +106,11 @@ impl<'a> Place<'a> {
         (self.nodes.len(), self.edges.len())
     }
 
+    /// The lists of nodes and of edges.
+    pub fn lists(&self) -> [Array<'a>; 2] {
+        [self.nodes, self.edges]
+    }
+
     fn at(document: Value<'a>, config: &TopologyConfig) -> Option<Place<'a>> {
         let list = |names: Names| {
             let paths = config.names(names).iter();

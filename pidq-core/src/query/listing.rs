@@ -73,7 +73,7 @@ impl Serialize for Param {
         fields.serialize_field("expects", self.expects())?;
         fields.serialize_field("optional", &self.is_optional)?;
         fields.serialize_field("repeats", &self.is_many)?;
-        fields.serialize_field("options", self.option_names())?;
+        fields.serialize_field("options", &self.option_names().collect::<Vec<_>>())?;
         fields.end()
     }
 }

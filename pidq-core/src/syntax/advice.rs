@@ -19,6 +19,15 @@ pub(super) struct Place<'t> {
     pub at: usize,
     pub code: Code,
     pub operators: &'t Operators,
+    /// The path right before the place that is piped into without a `|`.
+    pub piped: Option<Piped>,
+}
+
+/// `f().a`: a value, and the path that it is piped into.
+#[derive(Clone, Copy)]
+pub(super) struct Piped {
+    pub value: Span,
+    pub path: Span,
 }
 
 /// What to do about it: words, and texts to put in place of some bytes.
@@ -27,6 +36,8 @@ struct Advice {
     /// How many bytes it is about; 0 where that is not known.
     length: usize,
     instead: Vec<String>,
+    /// What the texts replace, where that is not the place itself.
+    replaced: Option<Span>,
 }
 
 /// A habit from another language: what stands before and after the place, and what to write here.
@@ -123,14 +134,14 @@ impl Place<'_> {
         let label = self.label(error.expected());
         let error = error.with_label(label);
         match advice {
-            Some(advice) => error.with_help(advice.help).with_suggestions(advice.instead),
+            Some(advice) => error.with_help(advice.help).with_replacements(advice.instead, advice.replaced),
             None => error,
         }
     }
 
     /// The bytes to mark: what a suggestion replaces, what is left over, or one character.
     fn marked(&self, advice: Option<&Advice>) -> usize {
-        match advice.filter(|advice| !advice.instead.is_empty() || advice.length > 0) {
+        match advice.filter(|advice| advice.length > 0 || !advice.instead.is_empty() && advice.replaced.is_none()) {
             Some(advice) => advice.length,
             None if self.code == Code::TrailingText => self.here().trim_end().len().min(MARKED),
             None => 1,
@@ -226,18 +237,30 @@ impl Place<'_> {
         let row = self.operators.any(here).filter(|row| !habit && !here.starts_with("||") && ends_after(here, row))?;
         match self.code {
             Code::ValueExpected => advice(format!("nothing stands before `{}`", row.text)),
-            Code::TrailingText | Code::CharacterExpected if row.chain == Chain::Refused => advice(format!(
-                "`{0}` cannot follow `{0}`: use parentheses, or join two conditions with `and`",
-                row.text
-            )),
+            Code::TrailingText | Code::CharacterExpected => {
+                self.after_piped(row).or_else(|| advice(chain_help(row)).filter(|_| row.chain == Chain::Refused))
+            }
             _ => None,
         }
+    }
+
+    /// `f().a == 1`: the path is piped into, and a pipe binds looser than every operator.
+    fn after_piped(&self, row: &Row) -> Option<Advice> {
+        const SHOWN: usize = 60;
+        let Piped { value, path } = self.piped?;
+        let [holder, keys] = [value, path].map(|span| &self.text[span.range(self.text)]);
+        let grouped = format!("({holder} | {keys})");
+        let shown = if grouped.len() <= SHOWN { &*grouped } else { "(… | .name)" };
+        let rest = Some(self.here().trim_end()).filter(|_| self.code == Code::TrailingText);
+        let rest = rest.filter(|rest| rest.len() <= SHOWN).map_or(format!("{} …", row.text), String::from);
+        let help = format!("a path after a value is piped, and `|` binds loosest: write `{shown} {rest}`");
+        Some(Advice { help, length: 0, instead: vec![grouped], replaced: Some(value.to(path)) })
     }
 
     fn habit(&self) -> Option<Advice> {
         let habit = HABITS.iter().find(|habit| habit.fits(self.before(), self.here()))?;
         let instead = habit.instead.map(String::from).into_iter().collect();
-        Some(Advice { help: habit.help.into(), length: habit.here.len(), instead })
+        Some(Advice { help: habit.help.into(), length: habit.here.len(), instead, replaced: None })
     }
 
     /// Quotes of other kinds, and one that is not closed.
@@ -466,7 +489,7 @@ impl Habit {
 
 impl Advice {
     fn replace(help: &str, length: usize, instead: &str) -> Option<Advice> {
-        Some(Advice { help: help.into(), length, instead: vec![instead.into()] })
+        Some(Advice { help: help.into(), length, instead: vec![instead.into()], replaced: None })
     }
 }
 
@@ -476,7 +499,7 @@ fn advice(help: impl Into<String>) -> Option<Advice> {
 
 /// Advice about so many bytes.
 fn about(length: usize, help: impl Into<String>) -> Option<Advice> {
-    Some(Advice { help: help.into(), length, instead: Vec::new() })
+    Some(Advice { help: help.into(), length, instead: Vec::new(), replaced: None })
 }
 
 fn quoted(text: &str) -> String {
@@ -489,7 +512,12 @@ fn quoted(text: &str) -> String {
 fn bare_word(found: &str) -> Option<Advice> {
     let function = suggest::habit(found).map_or(found, |habit| habit.function);
     let help = format!("did you mean `.{found}` or `{function}()`?");
-    Some(Advice { help, length: found.len(), instead: vec![format!(".{found}"), format!("{function}()")] })
+    Some(Advice {
+        help,
+        length: found.len(),
+        instead: vec![format!(".{found}"), format!("{function}()")],
+        replaced: None,
+    })
 }
 
 /// A text that the parser has read, with a blank for each comment.
@@ -511,6 +539,17 @@ fn without_comments(text: &str) -> String {
         rest = &rest[comment.max(text)..];
     }
     kept
+}
+
+/// What to do about an operator that its own kind cannot follow.
+fn chain_help(row: &Row) -> String {
+    let text = &row.text;
+    match &*row.name {
+        "eq" | "ne" | "gt" | "gte" | "lt" | "lte" | "in" | "not in" => {
+            format!("`{text}` cannot follow `{text}`: use parentheses, or join two conditions with `and`")
+        }
+        _ => format!("`{text}` cannot follow `{text}`: say with parentheses which of them comes first"),
+    }
 }
 
 /// Whether an operator is a whole word: `order` does not begin with `or`.
@@ -666,6 +705,9 @@ mod tests {
         check_help("f(1,\n(2", "the `(` in line 2, column 1 is not closed");
         check_help("f(1))", "no bracket is open that `)` could close");
         check_help("1 == 2 == 3", "`==` cannot follow `==`: use parentheses, or join two conditions with `and`");
+        let power = "`^` cannot follow `^`: say with parentheses which of them comes first";
+        check_help("2 ^ 3 ^ 2", power);
+        check_help("f(2 ^ 3 ^ 2)", power);
         check_help(".a \"b\"", "an operator such as `|` or a `,` is missing here");
         check_help("'.a'", "these quotes are for a shell, and this one has left them: there, write the query in `\"`");
         check_repair("'a'", "\"a\"");
@@ -673,6 +715,32 @@ mod tests {
         check_repair("\u{2212}1", "-1");
         check_repair("\u{feff}.a", ".a");
         check_repair("filter(node.tag == 1)", "filter(.node.tag == 1)");
+    }
+
+    #[test]
+    fn an_operator_after_a_piped_path_needs_parentheses() {
+        check_repair("node(\"T-101\").tag == 5", "(node(\"T-101\") | .tag) == 5");
+        check_repair("filter(node(.id).x.\"y z\" > 1)", "filter((node(.id) | .x.\"y z\") > 1)");
+        check_repair("1 == f().x == 3", "1 == (f() | .x) == 3");
+        check_repair("(1 | 2) .a and .b", "((1 | 2) | .a) and .b");
+        check_repair("{a: [\"b\"].0 + 1}", "{a: ([\"b\"] | .0) + 1}");
+        check_repair("f(g(.a).b).c /* no == */ + 1", "(f(g(.a).b) | .c) /* no == */ + 1");
+        let write = "a path after a value is piped, and `|` binds loosest: write";
+        check_help("f().x == 1", &format!("{write} `(f() | .x) == 1`"));
+        check_help("map(f().x == 1)", &format!("{write} `(f() | .x) == …`"));
+        let long = "\"a long text\", ".repeat(9);
+        check_help(&format!("f({long}1).x ^ 1"), &format!("{write} `(… | .name) ^ 1`"));
+        check_help("f().x = 1", "equality is `==`");
+        assert_eq!(error("f().x == 1").message(), "Unexpected part '== 1' (pos: 6)");
+    }
+
+    /// The mistake is a chain, though a path is piped elsewhere.
+    #[test]
+    fn a_path_that_is_not_piped_is_none_of_the_matter() {
+        let chain = "`==` cannot follow `==`: use parentheses, or join two conditions with `and`";
+        check_help("[f().x, 1 == 2 == 3]", chain);
+        check_help("f().x | 1 == 2 == 3", chain);
+        check_help("$a.b == 2 == 3", chain);
     }
 
     #[test]

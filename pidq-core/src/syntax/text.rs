@@ -8,7 +8,7 @@ use nom::IResult;
 
 use crate::error::{Code, Error, Result, Span};
 use crate::limits::{MAX_NESTING, MAX_PARTS, MAX_QUERY};
-use crate::syntax::advice::{Place, unclosed};
+use crate::syntax::advice::{Piped, Place, unclosed};
 use crate::syntax::json::last_wins;
 use crate::syntax::operators::{Chain, Operators, PIPE, Row};
 use crate::syntax::token::{
@@ -35,6 +35,8 @@ pub(crate) fn parse_with_comments(text: &str, operators: &Operators, profile: Pr
         waiting: Vec::with_capacity(8),
         groups: 0,
         parts: 0,
+        value: Span::default(),
+        piped: None,
         comments: Vec::new(),
     };
     let expr = parser.query().map_err(|error| error.locate(text))?;
@@ -50,6 +52,10 @@ struct Parser<'t> {
     waiting: Vec<Waiting<'t>>,
     groups: usize,
     parts: usize,
+    /// The last value that was read, with the parentheses around it.
+    value: Span,
+    /// The last path that was piped into without a `|`, and where the text after it begins.
+    piped: Option<(Piped, usize)>,
     /// Invariant: in the order of the text, each once, though text may be read twice.
     comments: Vec<Span>,
 }
@@ -375,6 +381,9 @@ impl<'t> Parser<'t> {
 
     /// Looks for an operator. A level once left is not entered again: its chain ended there.
     fn after(&mut self, left: Operand, slot: Slot, from: usize) -> Result<Step> {
+        if from == 0 {
+            self.value = left.span;
+        }
         if from >= slot.below {
             return Ok(Step::Complete(left));
         }
@@ -406,6 +415,7 @@ impl<'t> Parser<'t> {
     fn implicit_pipe(&mut self, left: Operand, slot: Slot, level: usize) -> Result<Step> {
         let start = self.at;
         let path = self.keys(start, vec![name("get", Span::new(start, start + 1))])?;
+        self.piped = Some((Piped { value: self.value, path: path.span }, self.at));
         let value = match left.expr.head() {
             Some(PIPE) => self.append(left, path)?,
             _ => self.nest(PIPE, Span::new(start, start), left, path)?,
@@ -536,7 +546,8 @@ impl<'t> Parser<'t> {
     // Errors.
 
     fn error(&self, code: Code, message: &str) -> Error {
-        Place { text: self.text, at: self.at, code, operators: self.operators }.advise(message)
+        let piped = self.piped.filter(|(_, end)| *end == self.at).map(|(piped, _)| piped);
+        Place { text: self.text, at: self.at, code, operators: self.operators, piped }.advise(message)
     }
 
     fn value_expected(&self) -> Error {

@@ -361,6 +361,25 @@ impl Writer<'_> {
     }
 }
 
+/// A value as errors tell of it: `string "T-101"`, `number 5`, `array`. Short, and quickly made, whatever it is.
+pub(crate) fn told(value: Value<'_>) -> String {
+    let kind = value.type_name();
+    match value {
+        Value::Bool(_) => format!("{kind} {value:?}"),
+        Value::Number(number) => format!("{kind} {:?}", Value::number(number.value())),
+        Value::String(text) => format!("{kind} {}", quoted_start(text, 40)),
+        _ => kind.into(),
+    }
+}
+
+/// A text as JSON, cut after so many characters.
+pub(crate) fn quoted_start(text: &str, longest: usize) -> String {
+    match text.char_indices().nth(longest) {
+        Some((end, _)) => format!("{:?}…", Value::String(&text[..end])),
+        None => format!("{:?}", Value::String(text)),
+    }
+}
+
 /// Fetches the texts of some objects from memory.
 fn fetch(table: &Table<'_>, rows: Range<u32>) {
     let width = table.keys.names.len();

@@ -167,12 +167,14 @@ async fn a_graph_comes_in_the_forms_of_other_programs() {
     let desk = service.client("desk").await;
     desk.put("/graph/J-1", DRAWING).await.is(201);
     for (format, media, begins) in [
-        ("graphml", "application/graphml+xml", "<?xml"),
-        ("svg", "image/svg+xml", "<svg"),
-        ("dot", "text/vnd.graphviz", "digraph"),
+        ("graphml", "application/graphml+xml; charset=utf-8", "<?xml"),
+        ("svg", "image/svg+xml; charset=utf-8", "<svg"),
+        ("dot", "text/vnd.graphviz; charset=utf-8", "digraph"),
+        ("cypher", "application/x-cypher-query", "CREATE CONSTRAINT"),
     ] {
         let named = desk.get(&format!("/graph/J-1?format={format}")).await.is(200);
-        assert_eq!(named.header("content-type"), format!("{media}; charset=utf-8"));
+        assert_eq!(named.header("content-type"), media);
+        let media = media.split(';').next().unwrap_or_default();
         assert!(named.text().contains(begins), "{format}");
         let accepted = desk.send("GET", "/graph/J-1", &[&format!("accept: {media}")], "").await.is(200);
         assert_eq!(accepted.body, named.body, "{format}");
@@ -196,7 +198,7 @@ async fn each_form_has_a_tag_of_its_own() {
     desk.put("/graph/J-1", DRAWING).await.is(201);
     let plain = desk.get("/graph/J-1").await.header("etag").to_owned();
     let mut tags = vec![plain.clone()];
-    for format in ["ndjson", "node-link", "graphml", "csv", "xlsx", "dot", "mermaid", "svg"] {
+    for format in ["ndjson", "node-link", "graphml", "csv", "xlsx", "dot", "mermaid", "cypher", "svg"] {
         let path = format!("/graph/J-1?format={format}");
         let answer = desk.get(&path).await.is(200);
         let tag = answer.header("etag").to_owned();

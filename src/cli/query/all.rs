@@ -76,12 +76,13 @@ impl Work<'_> {
         self.options.limits.within(|limits| {
             let scratch = Scratch::new();
             let refused = |error| Failure::Query(error, self.query.source().into());
-            let value = self.query.run(&graph, &scratch, limits).map_err(refused)?.value;
+            let outcome = self.query.run(&graph, &scratch, limits).map_err(refused)?;
             let mut text = Vec::new();
             let mut layout = Layout::new(&mut text, Style { indent: None, colours: false });
-            write_json(value, self.options.keys(), limits.output, &mut layout).map_err(|stop| stop.of(self.query))?;
+            let written = write_json(outcome.value, self.options.keys(), limits.output, &mut layout);
+            written.map_err(|stop| stop.of(self.query, &outcome))?;
             layout.finish()?;
-            Ok((String::from_utf8_lossy(&text).into_owned(), Last::of(value)))
+            Ok((String::from_utf8_lossy(&text).into_owned(), Last::of(outcome.value)))
         })
     }
 }

@@ -1,0 +1,191 @@
+//! Cypher: statements that make a graph in Neo4j, for `cypher-shell`.
+//!
+//! Labels and types cannot be parameters, so that nodes of the same labels, and edges of the same type, are made together,
+//! some hundred a statement.
+
+use std::collections::{HashMap, HashSet};
+use std::fmt::Write;
+
+use pidq_core::{Object, Value};
+
+use crate::error::Result;
+use crate::model::{Edge, Model, Node, json};
+
+/// The label of all nodes: the constraint, and with it the index that edges find their ends by, is on it.
+const LABEL: &str = "PidItem";
+
+/// Rows of one statement. Many more would make statements that take long to plan.
+const BATCH: usize = 500;
+
+/// Writes a constraint, then the nodes, then the edges.
+pub fn write(value: Value<'_>) -> Result<Vec<Vec<u8>>> {
+    let model = Model::of(value)?;
+    let key = free_key(&model);
+    let mut out = format!(
+        "CREATE CONSTRAINT pid_item_id IF NOT EXISTS FOR (n:{LABEL}) REQUIRE n.{} IS UNIQUE;\n",
+        quoted_name(&key)
+    );
+    write_nodes(&model, &key, &mut out);
+    write_edges(&model, &key, &mut out);
+    Ok(vec![out.into_bytes()])
+}
+
+/// The property that holds the name of a node: one that the drawing does not use.
+fn free_key(model: &Model<'_>) -> String {
+    let taken: HashSet<&str> = model.nodes.iter().flat_map(|node| node.fields.iter().map(|(key, _)| key)).collect();
+    let mut key = String::from("pid_id");
+    while taken.contains(&*key) {
+        key.push('_');
+    }
+    key
+}
+
+/// Rows under what they are made with, in the order of its first appearance.
+#[derive(Default)]
+struct Groups {
+    places: HashMap<String, usize>,
+    groups: Vec<(String, Vec<String>)>,
+}
+
+impl Groups {
+    fn add(&mut self, made_with: String, row: String) {
+        let next = self.groups.len();
+        let place = *self.places.entry(made_with.clone()).or_insert(next);
+        if place == next {
+            self.groups.push((made_with, Vec::new()));
+        }
+        self.groups[place].1.push(row);
+    }
+
+    /// One statement for some rows of a group.
+    fn write(&self, out: &mut String, end: impl Fn(&str) -> String) {
+        for (made_with, rows) in &self.groups {
+            for rows in rows.chunks(BATCH) {
+                let _ = writeln!(out, "UNWIND [\n  {}\n] AS row\n{};", rows.join(",\n  "), end(made_with));
+            }
+        }
+    }
+}
+
+fn write_nodes(model: &Model<'_>, key: &str, out: &mut String) {
+    let mut groups = Groups::default();
+    for node in &model.nodes {
+        groups.add(labels(node), map([(key, Value::String(&node.name))].into_iter().chain(fields(node.fields))));
+    }
+    for ghost in &model.ghosts {
+        groups.add(":`missing`".into(), map([(key, Value::String(ghost))].into_iter()));
+    }
+    groups.write(out, |labels| format!("CREATE (n:{LABEL}{labels}) SET n = row"));
+}
+
+fn write_edges(model: &Model<'_>, key: &str, out: &mut String) {
+    let key = quoted_name(key);
+    let mut groups = Groups::default();
+    for edge in &model.edges {
+        let [from, to] = [&edge.from, &edge.to].map(|end| quoted_text(&end.name));
+        let row = format!("{{from: {from}, to: {to}, fields: {}}}", map(fields(edge.fields)));
+        groups.add(kind(edge), row);
+    }
+    groups.write(out, |kind| {
+        format!(
+            "MATCH (a:{LABEL} {{{key}: row.from}}), (b:{LABEL} {{{key}: row.to}}) CREATE (a)-[r:{kind}]->(b) SET r = row.fields"
+        )
+    });
+}
+
+/// Type, entity and class, as labels.
+fn labels(node: &Node<'_>) -> String {
+    let words = [node.kind(), node.class_name()].into_iter().flatten().flat_map(|text| text.split('.'));
+    let mut seen = HashSet::from([LABEL]);
+    let words = words.filter(|word| !word.is_empty() && seen.insert(word));
+    words.map(|word| format!(":{}", quoted_name(word))).collect()
+}
+
+fn kind(edge: &Edge<'_>) -> String {
+    let kind = edge.kind();
+    quoted_name(&if kind.is_empty() { "CONNECTED".into() } else { kind.to_uppercase() })
+}
+
+fn fields(object: Object<'_>) -> impl Iterator<Item = (&str, Value<'_>)> {
+    object.iter()
+}
+
+/// Properties; what is null has none.
+fn map<'a>(fields: impl Iterator<Item = (&'a str, Value<'a>)>) -> String {
+    let mut names = HashSet::new();
+    let mut out = String::from("{");
+    for (key, value) in fields {
+        let Some(value) = literal(value) else { continue };
+        let mut name = quoted_name(key);
+        while !names.insert(name.clone()) {
+            name.insert(1, '_');
+        }
+        let _ = write!(out, "{}{name}: {value}", if out.len() > 1 { ", " } else { "" });
+    }
+    out.push('}');
+    out
+}
+
+/// A value that a property can have: lists and objects as JSON text.
+fn literal(value: Value<'_>) -> Option<String> {
+    match value {
+        Value::Null | Value::Undefined => None,
+        Value::Bool(flag) => Some(flag.to_string()),
+        Value::Number(_) => number(value),
+        Value::String(text) => Some(quoted_text(text)),
+        list_or_object => Some(quoted_text(&json(list_or_object))),
+    }
+}
+
+/// Integers of 64 bits, and floats with a point or an exponent without `+`.
+fn number(value: Value<'_>) -> Option<String> {
+    let integer = json(value).parse::<i64>().ok().map(|number| number.to_string());
+    let float = || value.as_f64().filter(|number| number.is_finite()).map(|number| format!("{number:?}"));
+    integer.or_else(float)
+}
+
+/// A text in quotes.
+///
+/// Neo4j reads `\uXXXX` anywhere in a statement before it reads the statement, so that a `u` right after a backslash of
+/// the text is written by its number.
+fn quoted_text(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    out.push('\'');
+    let mut before = ' ';
+    for c in text.chars() {
+        match c {
+            '\\' => out.push_str("\\\\"),
+            '\'' => out.push_str("\\'"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            'u' if before == '\\' => push_number(c, &mut out),
+            c if c.is_control() => push_number(c, &mut out),
+            c => out.push(c),
+        }
+        before = c;
+    }
+    out.push('\'');
+    out
+}
+
+/// A name in backticks. Neo4j has no empty names, and none with U+0000.
+fn quoted_name(name: &str) -> String {
+    let mut out = String::from("`");
+    let mut rest = name.chars().peekable();
+    while let Some(c) = rest.next() {
+        match c {
+            '`' => out.push_str("``"),
+            '\0' => out.push(char::REPLACEMENT_CHARACTER),
+            '\\' if rest.peek() == Some(&'u') => push_number(c, &mut out),
+            c if c.is_control() => push_number(c, &mut out),
+            c => out.push(c),
+        }
+    }
+    out.push_str(if name.is_empty() { "_`" } else { "`" });
+    out
+}
+
+fn push_number(c: char, out: &mut String) {
+    let _ = write!(out, "\\u{:04X}", c as u32);
+}
