@@ -417,6 +417,11 @@ impl TopologyConfig {
         self.rules.iter().find(matches).map(|rule| rule.role)
     }
 
+    /// The rules of roles, in the order in which they are tried: role and pattern.
+    pub(crate) fn roles(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        self.rules.iter().map(|rule| (rule.role.name(), rule.pattern.as_str()))
+    }
+
     /// The config as lists of names, for a report.
     pub(crate) fn lists(&self) -> impl Iterator<Item = (&'static str, &[String])> {
         NAMES.iter().zip(&self.names).map(|((_, key, _), names)| (*key, names.as_slice()))
