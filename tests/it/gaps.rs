@@ -78,6 +78,9 @@ fn the_last_item_of_a_segment_without_an_end_is_open() {
     check_document(&with_segment("strainer", r#", "segment": "S""#, "", start), GAPS, open);
     let lost = format!(r#"{member}, {{"from": "S", "to": "zz", "edge_type": "ends_at"}}"#);
     check_document(&with_segment("strainer", "", "", &lost), GAPS, open);
+    // The pipe to the item is another one's, and one that starts at it leads nowhere.
+    let onward = start.replace(r#""t""#, r#""p""#);
+    check_document(&with_segment("strainer", "", "", &onward), GAPS, open);
     let backwards = member.replace("starts_at", "ends_at");
     check_document(&with_segment("strainer", "", "", &backwards), GAPS, open);
 }
@@ -89,6 +92,10 @@ fn a_segment_whose_ends_are_named_leaves_nothing_open() {
     let pipe = r#", "segment": "S""#;
     let ended = format!(r#"{start}, {{"from": "S", "to": "p", "edge_type": "ends_at"}}"#);
     check_document(&with_segment("strainer", "", pipe, &ended), GAPS, closed);
+    let other_end = start.replace(r#""t""#, r#""p""#);
+    check_document(&with_segment("strainer", "", pipe, &other_end), GAPS, closed);
+    let camel = ended.replace("starts_at", "StartsAt").replace("ends_at", "EndsAt");
+    check_document(&with_segment("strainer", "", pipe, &camel), GAPS, closed);
     // A drawing that names no ends of segments tells nothing by their absence.
     let member = r#"{"from": "S", "to": "p", "edge_type": "has_a"}"#;
     check_document(&with_segment("strainer", "", pipe, member), GAPS, closed);

@@ -277,7 +277,7 @@ const SIZES: [usize; 4] = [MAX_REGEX >> 8, MAX_REGEX >> 6, MAX_REGEX >> 4, MAX_R
 /// Bytes of all rules that a drawing brings itself. A server keeps many drawings.
 const MAX_RULES: usize = 2 * MAX_REGEX;
 /// Bytes of a class. What is longer is a text, and has no role: every rule would go through it.
-const MAX_CLASS: usize = 256;
+pub(crate) const MAX_CLASS: usize = 256;
 
 impl TopologyConfig {
     /// The default with what a JSON object says differently. Names replace the known ones; roles are tried before them.

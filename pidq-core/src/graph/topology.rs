@@ -535,8 +535,8 @@ pub(super) fn check_room(nodes: usize, edges: usize, limits: &Limits<'_>) -> Res
     /// Half a million nodes with their pipes, whatever a run may take.
     const ALWAYS: usize = 64 << 20;
     let most = limits.memory.max(ALWAYS);
-    // Before anything was asked: roles, owners, zones, one index and the keys in it; ends and links.
-    if nodes.saturating_mul(80) + edges.saturating_mul(16) <= most {
+    // Before anything was asked: roles, owners, zones, groups, one index and the keys in it; ends and links.
+    if nodes.saturating_mul(88) + edges.saturating_mul(16) <= most {
         return Ok(());
     }
     let message = format!("The network of {nodes} nodes and {edges} edges needs more than {most} bytes of memory");

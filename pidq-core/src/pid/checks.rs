@@ -7,7 +7,8 @@ use hashbrown::{HashMap, HashSet};
 use super::ends::{DeadEnd, carries_instrument, carries_sensor, dead_ends, is_manhole};
 use super::isolate::pipes_made_for;
 use super::lists::{Field, different, is_component, is_property_break, may_change};
-use super::{Datum, Pay, loops, segments};
+use super::segments::{self, Missing};
+use super::{Datum, Pay, loops};
 use crate::error::Result;
 use crate::graph::adjacency::{Adjacency, EdgeId, NONE, NodeId};
 use crate::graph::config::{Names, Role, snake_case};
@@ -592,8 +593,9 @@ fn non_terminating(checker: &mut Checker<'_, '_>, pay: Pay<'_>) -> Result<()> {
 /// Segments of which the drawing does not name both ends, though it names ends of segments.
 fn open_segments(checker: &mut Checker<'_, '_>, pay: Pay<'_>) -> Result<()> {
     let plant = checker.plant;
+    let mut missing = Missing::default();
     for segment in checker.nodes().filter(|node| plant.has_type(*node, Names::SegmentType)) {
-        let lacking = match segments::missing_ends(plant, segment, pay)? {
+        let lacking = match missing.of(plant, segment, pay)? {
             [true, true] => "neither a start nor an end",
             [true, false] => "no start",
             [false, true] => "no end",
@@ -710,9 +712,10 @@ fn are_one(plant: &Plant<'_>, nodes: &[NodeId], pay: Pay<'_>) -> Result<bool> {
     let mut open = vec![nodes[0]];
     while let Some(node) = open.pop() {
         let arcs = topology.table(Over::All, Dir::Both).arcs(node);
-        pay(1 + arcs.len() as u64)?;
+        let parts = topology.named_members(node);
+        pay(1 + (arcs.len() + parts.len()) as u64)?;
         let joined = arcs.filter(|(_, edge)| !topology.links[*edge as usize].has(Link::FLOW)).map(|(other, _)| other);
-        let named = topology.named_group(node).into_iter().chain(topology.named_members(node).iter().copied());
+        let named = topology.named_group(node).into_iter().chain(parts.iter().copied());
         open.extend(joined.chain(named).filter(|other| left.remove(other)));
     }
     Ok(left.is_empty())
@@ -760,19 +763,24 @@ fn way_to(steps: &[walk::Step], end: &walk::Step) -> Vec<EdgeId> {
 
 /// Whether a way ends at an item only because the drawing does: at the edge of the sheet, or where a pipe is missing. A
 /// valve with nothing behind it is a drain or a vent.
-fn leaves_drawing(plant: &Plant<'_>, node: NodeId, pay: Pay<'_>) -> Result<bool> {
+fn leaves_drawing(plant: &Plant<'_>, missing: &mut Missing, node: NodeId, pay: Pay<'_>) -> Result<bool> {
     let (degree, role) = (plant.topology.flow_degree(node), plant.topology.roles[node as usize]);
     if degree > 1 || role == Role::OffPage || role.closes() {
         return Ok(degree < 2 && role == Role::OffPage);
     }
-    Ok(degree < pipes_made_for(plant, node) || segments::ends_openly(plant, node, pay)?)
+    Ok(degree < pipes_made_for(plant, node) || missing.ends_openly(plant, node, pay)?)
 }
 
 /// The first step after the start at which a way leaves the drawing.
-fn leaving<'s>(plant: &Plant<'_>, steps: &'s [walk::Step], pay: Pay<'_>) -> Result<Option<&'s walk::Step>> {
+fn leaving<'s>(
+    plant: &Plant<'_>,
+    missing: &mut Missing,
+    steps: &'s [walk::Step],
+    pay: Pay<'_>,
+) -> Result<Option<&'s walk::Step>> {
     for step in steps.iter().filter(|step| step.depth > 0) {
         pay(1)?;
-        if leaves_drawing(plant, step.node, pay)? {
+        if leaves_drawing(plant, missing, step.node, pay)? {
             return Ok(Some(step));
         }
     }
@@ -786,7 +794,7 @@ fn blocked_relief(checker: &mut Checker<'_, '_>, pay: Pay<'_>) -> Result<()> {
     let rules = Rules { over: Over::Flow, dir: Dir::Both, pass: Pass::None, depth: 20 };
     // A connector with its partner is no end: the way goes on on the other sheet.
     let ends = |node: NodeId| topology.flow_degree(node) > 2 || topology.roles[node as usize] == Role::Relief;
-    let mut space = Space::default();
+    let (mut space, mut missing) = (Space::default(), Missing::default());
     for device in checker.nodes().filter(|node| topology.roles[*node as usize] == Role::Relief) {
         let steps = walk::walk(topology, &mut space, &[device], &rules, &mut Until { pay, ends: &ends })?;
         let is_valve = |step: &&walk::Step| step.depth > 0 && topology.roles[step.node as usize].closes();
@@ -798,7 +806,7 @@ fn blocked_relief(checker: &mut Checker<'_, '_>, pay: Pay<'_>) -> Result<()> {
         if steps.iter().any(|step| is_valve(&step)) {
             continue;
         }
-        if let Some(step) = leaving(plant, &steps, pay)? {
+        if let Some(step) = leaving(plant, &mut missing, &steps, pay)? {
             let [device_name, end] = [device, step.node].map(|node| checker.name(node));
             let message =
                 format!("beyond {end} the drawing does not tell whether a valve could shut the way of {device_name}");
@@ -819,14 +827,16 @@ fn pumps_without_check(checker: &mut Checker<'_, '_>, pay: Pay<'_>) -> Result<()
             && plant.class(*node).is_some_and(|class| snake_case(class).contains("pump"))
     };
     let ends = |node: NodeId| topology.roles[node as usize] == Role::OneWay;
-    let mut space = Space::default();
+    let (mut space, mut missing) = (Space::default(), Missing::default());
     for pump in checker.nodes().filter(is_pump) {
         let start = [pump];
         let starts = walk::starts(topology, &rules, &start);
         let steps = walk::walk(topology, &mut space, &starts, &rules, &mut Until { pay, ends: &ends })?;
         let arrival = steps.iter().find(|step| step.depth > 0 && topology.is_equipment(step.node));
         let is_certain = arrival.is_some();
-        let Some(end) = (if is_certain { arrival } else { leaving(plant, &steps, pay)? }) else { continue };
+        let Some(end) = (if is_certain { arrival } else { leaving(plant, &mut missing, &steps, pay)? }) else {
+            continue;
+        };
         let [pump_name, end_name] = [pump, end.node].map(|node| checker.name(node));
         let message = if is_certain {
             format!("no check valve between {pump_name} and {end_name}")
@@ -841,12 +851,13 @@ fn pumps_without_check(checker: &mut Checker<'_, '_>, pay: Pay<'_>) -> Result<()
 
 fn dead_legs(checker: &mut Checker<'_, '_>, pay: Pay<'_>) -> Result<()> {
     let plant = checker.plant;
+    let mut missing = Missing::default();
     for DeadEnd { at, items, class } in dead_ends(plant, pay)? {
         let from = if at == NONE { String::from("nothing") } else { checker.name(at) };
         let end = items.last().copied().unwrap_or(at);
         let way = pipes_between(plant, at, &items, pay)?;
         let count = items.len();
-        if leaves_drawing(plant, end, pay)? {
+        if leaves_drawing(plant, &mut missing, end, pay)? {
             let end = checker.name(end);
             let message = format!(
                 "a branch of {count} items at {from} ({class}), and the drawing does not tell what follows {end}"

@@ -119,6 +119,7 @@ struct Isolation<'p, 'a> {
     dead_ends: Vec<NodeId>,
     swallowed: Vec<NodeId>,
     gaps: Vec<Gap>,
+    missing_ends: segments::Missing,
 }
 
 /// Follows every branch of some items to its barrier. `guide` says which nodes are barriers beside those of the roles.
@@ -145,6 +146,7 @@ pub(crate) fn isolate<'a, G: Guide>(
         dead_ends: Vec::new(),
         swallowed: Vec::new(),
         gaps: Vec::new(),
+        missing_ends: segments::Missing::default(),
     };
     for target in targets {
         isolation.take_in(*target);
@@ -327,10 +329,10 @@ impl Isolation<'_, '_> {
     }
 
     /// Whether something follows that is not drawn: the end of a segment, or the equipment of a nozzle.
-    fn goes_on<G: Guide>(&self, node: NodeId, guide: &mut G) -> Result<bool> {
+    fn goes_on<G: Guide>(&mut self, node: NodeId, guide: &mut G) -> Result<bool> {
         let topology = &self.plant.topology;
         let is_alone = topology.roles[node as usize] == Role::Port && topology.owner(node).is_none();
-        Ok(is_alone || segments::ends_openly(self.plant, node, &mut |units| guide.pay(units))?)
+        Ok(is_alone || self.missing_ends.ends_openly(self.plant, node, &mut |units| guide.pay(units))?)
     }
 
     fn passes_equipment(&self) -> bool {

@@ -6,7 +6,7 @@ use super::tag::Tag;
 use super::{Datum, Pay, flow, sections};
 use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NodeId};
-use crate::graph::config::{Names, Role, snake_case};
+use crate::graph::config::{MAX_CLASS, Names, Role, snake_case};
 use crate::graph::plant::Plant;
 use crate::graph::topology::{Dir, Link, Over};
 
@@ -173,11 +173,13 @@ pub(crate) fn is_sensor_by_class(plant: &Plant<'_>, node: NodeId) -> bool {
     has_word(plant, node, &["sensor", "transmitter", "element", "signal_generating", "sensing"])
 }
 
+/// Whether a class of a node has a part of a word. What is longer than a class is a text, and looking through it each time
+/// that somebody asks would take for ever.
 fn has_word(plant: &Plant<'_>, node: NodeId, words: &[&str]) -> bool {
     let object = plant.node(node).as_object();
     let classes = plant.topology.config.names(Names::Class).iter();
-    let mut classes = classes.filter_map(|name| object?.get(name)?.as_str()).map(snake_case);
-    classes.any(|class| words.iter().any(|word| class.contains(word)))
+    let classes = classes.filter_map(|name| object?.get(name)?.as_str()).filter(|class| class.len() <= MAX_CLASS);
+    classes.map(snake_case).any(|class| words.iter().any(|word| class.contains(word)))
 }
 
 /// The valves that are members, or that members act on by way of signals and actuators. Ascending.

@@ -490,13 +490,14 @@ fn sensed_by(plant: &Plant<'_>, item: NodeId, pay: Pay<'_>) -> Result<Vec<NodeId
     let topology = &plant.topology;
     let is_instrument = |node: NodeId| topology.roles[node as usize] == Role::Instrument;
     let arcs = topology.table(Over::All, Dir::Both).arcs(item);
-    pay(1 + arcs.len() as u64)?;
+    let members = topology.named_members(item);
+    pay(1 + (arcs.len() + members.len()) as u64)?;
     let mut found: Vec<NodeId> = Some(item).filter(|item| is_instrument(*item)).into_iter().collect();
     for (node, edge) in arcs.filter(|(node, _)| is_instrument(*node)) {
         pay(1 + topology.table(Over::All, Dir::Up).degree(node) as u64)?;
         found.extend(senses_at(plant, node, item, edge).then_some(node));
     }
-    let members = topology.named_members(item).iter().copied().filter(|node| is_instrument(*node));
+    let members = members.iter().copied().filter(|node| is_instrument(*node));
     found.extend(members.filter(|node| !loops::acts_by_class(plant, *node)));
     Ok(found)
 }
