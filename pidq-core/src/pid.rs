@@ -17,6 +17,7 @@ pub(crate) mod loops;
 pub(crate) mod places;
 pub(crate) mod report;
 pub(crate) mod sections;
+pub(crate) mod segments;
 pub(crate) mod tag;
 
 use crate::error::Result;

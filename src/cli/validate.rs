@@ -196,8 +196,9 @@ const NO_DRAWING: &[(Code, &str, &str)] = &[
 fn no_drawing(error: &Error, path: &Path) -> Result<Option<Finding>> {
     let Some((_, code, name)) = NO_DRAWING.iter().find(|(reason, ..)| *reason == error.code()) else { return Ok(None) };
     let message = json(Value::String(error.message()));
-    let row =
-        format!(r#"{{"code":"{code}","name":"{name}","severity":"error","message":{message},"ids":[],"evidence":[]}}"#);
+    let row = format!(
+        r#"{{"code":"{code}","name":"{name}","severity":"error","message":{message},"ids":[],"evidence":[],"certain":true}}"#
+    );
     Ok(Some(finding(drawing::answer(row)?.root(), path)))
 }
 

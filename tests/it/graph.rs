@@ -272,7 +272,7 @@ fn broken_edges_and_nodes_do_no_harm() {
     check_document(
         broken,
         r#"isolate("a") | [.complete, .data_gaps | map(.kind)]"#,
-        r#"[false,["dangling_edge","dangling_edge"]]"#,
+        r#"[false,["dangling_edge","dangling_edge","dangling_edge"]]"#,
     );
 }
 

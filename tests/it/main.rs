@@ -18,6 +18,7 @@ mod errors;
 mod floors;
 mod formats;
 mod functions;
+mod gaps;
 mod generator;
 mod graph;
 mod hostile;

@@ -228,6 +228,22 @@ fn a_review_is_cut_at_equipment() {
 }
 
 #[test]
+fn a_section_has_the_instruments_that_sense_in_it() {
+    let instruments = |signal: &str, expected: &str| {
+        let plant = format!("T-1 → S-1 → CV-1 → J-1 → T-2; J-1 → V-1; {signal}");
+        check_graph(&plant, "hazopNodes() | map(.instruments | map(.id))", expected);
+    };
+    instruments("S-1 ⇢ I-1", r#"[["I-1"]]"#);
+    instruments("I-1 ⇢ S-1", r#"[["I-1"]]"#);
+    instruments("CV-1 ⇢ I-1", r#"[["I-1"]]"#);
+    // A controller is joined to its valve, and its sensor is elsewhere.
+    instruments("S-1 ⇢ I-1; I-1 ⇢ I-2; I-2 ⇢ CV-1", r#"[["I-1"]]"#);
+    instruments("I-1 ⇢ V-1", "[[]]");
+    instruments("J-1 → I-1", r#"[["I-1"]]"#);
+    instruments("T-1 ⇢ I-1", "[[]]");
+}
+
+#[test]
 fn an_instrument_that_is_located_in_a_run_belongs_to_the_section_of_its_pipes() {
     let plant = r#"{"nodes": [{"id": "S", "node_type": "segment", "line": "L-1", "design_pressure": 8}, {"id": "T", "class": "tank"},
         {"id": "V", "class": "gate_valve", "design_pressure": 10}, {"id": "U", "class": "tank"}, {"id": "I", "class": "instrument"}],
@@ -534,10 +550,104 @@ fn findings_have_codes_and_evidence() {
     findings("T-1 → J-1; T-2 → J-1; T-3 → J-1", r#""P106""#, r#"[["P106",["J-1"],["e1","e2","e3"]]]"#);
     findings("T-1 → X-1", r#""P107""#, r#"[["P107",["X-1"],[]]]"#);
     findings("T-1 → CV-1 → T-2; T-2 → CV-2(fail=open) → T-3", r#""P112""#, r#"[["P112",["CV-1"],[]]]"#);
-    findings("D-1 → V-1 → RV-1 → X-1", r#""relief_path_blocked""#, r#"[["P113",["RV-1","V-1"],[]]]"#);
-    findings("T-1 → P-1 → V-1 → T-2; T-1 → P-2 → CK-1 → T-2", r#""P114""#, r#"[["P114",["P-1","T-2"],[]]]"#);
+    findings("D-1 → V-1 → RV-1 → X-1", r#""relief_path_blocked""#, r#"[["P113",["RV-1","V-1"],["e2"]]]"#);
+    findings("T-1 → P-1 → V-1 → T-2; T-1 → P-2 → CK-1 → T-2", r#""P114""#, r#"[["P114",["P-1","T-2"],["e2","e3"]]]"#);
+    findings("T-1 → J-1 → T-2; J-1 → S-1 → S-2", r#""P115""#, r#"[["P115",["S-1","S-2"],["e3","e4"]]]"#);
     check_graph("S-1 → S-2", r#"validate({rules: "Q"})"#, "PQ1012");
     check_graph("D-1 → V-1 → RV-1 → X-1", r#"validate() | map(.code) | filter(regex(., "P113"))"#, "[]");
+}
+
+#[test]
+fn a_rule_that_the_drawing_cannot_decide_says_so() {
+    let judged = |plant: &str, code: &str, expected: &str| {
+        let query = format!("validate({{rules: \"{code}\"}}) | map([.ids, .evidence, .certain])");
+        check_graph(plant, &query, expected);
+    };
+    judged("P-1 → V-1 → X-1", "P114", r#"[[["P-1","X-1"],["e1","e2"],false]]"#);
+    judged("P-1 → J-1 → X-1; J-1 → T-1", "P114", r#"[[["P-1","T-1"],["e1","e3"],true]]"#);
+    judged("P-1 → CK-1 → X-1", "P114", "[]");
+    judged("P-1 → J-1 → CK-1 → T-1; J-1 → V-1", "P114", "[]");
+    judged("P-1 → J-1 → CK-1 → T-1; J-1 → R-1", "P114", r#"[[["P-1","R-1"],["e1","e4"],false]]"#);
+    judged("T-1 → RV-1 → X-1", "P113", r#"[[["RV-1","X-1"],["e2"],false]]"#);
+    judged("T-1 → RV-1 → V-1 → X-1", "P113", r#"[[["RV-1","V-1"],["e2"],true]]"#);
+    judged("T-1 → RV-1 → T-2", "P113", "[]");
+    judged("T-1 → RV-1 → X-1 → X-2 → V-1 → T-2", "P113", r#"[[["RV-1","V-1"],["e2","e3","e4"],true]]"#);
+    judged("T-1 → J-1 → T-2; J-1 → R-1", "P115", r#"[[["R-1"],["e3"],false]]"#);
+    judged("T-1 → J-1 → T-2; J-1 → V-1", "P115", r#"[[["V-1"],["e3"],true]]"#);
+}
+
+#[test]
+fn things_of_one_sort_have_different_tags() {
+    let repeated = |items: &str, expected: &str| {
+        let nodes = items
+            .split(' ')
+            .enumerate()
+            .map(|(id, class)| format!(r#"{{"id": {id}, "tag": "A", "class": "{class}"}}"#));
+        let nodes: Vec<String> = nodes.collect();
+        let plant =
+            format!(r#"{{"nodes": [{}], "edges": [{{"from": 0, "to": 1, "type": "signal"}}]}}"#, nodes.join(", "));
+        check_document(&plant, r#"validate({rules: "P109"}) | map(.ids)"#, expected);
+    };
+    repeated("tank ball_valve gate_valve", "[[1,2]]");
+    repeated("tank gauge pump", "[[0,2]]");
+    repeated("tank gauge transmitter", "[[1,2]]");
+    repeated("tank pump check_valve check_valve safety_valve", "[[2,3,4]]");
+    repeated("tank gauge piping_component.strainer piping_component.strainer", "[[2,3]]");
+    // What is joined by anything but pipes is one thing: an actuator and its function.
+    repeated("transmitter controller", "[]");
+    repeated("transmitter controller gauge", "[[0,1,2]]");
+    repeated("nozzle nozzle", "[]");
+    repeated("off_page_connector off_page_connector pipe_tee pipe_tee", "[]");
+}
+
+#[test]
+fn a_thing_of_piping_without_a_role_is_unconnected_too() {
+    let plant = r#"{"nodes": [{"id": "s", "class": "piping_component.strainer"}, {"id": "o", "class": "piping_component.orifice_plate"},
+        {"id": "b", "class": "piping_component.property_break"}, {"id": "c", "class": "equipment_component.chamber"},
+        {"id": "e", "class": "reference.signal_end"}, {"id": "n", "class": "note"}, {"id": "f", "class": "piping_component.flange"},
+        {"id": "t", "class": "tank"}], "edges": [{"from": "t", "to": "f"}]}"#;
+    check_document(
+        plant,
+        r#"[unconnected() | map(.id), validate({rules: "P102"}) | map(.ids)]"#,
+        r#"[["s","o"],[["s"],["o"]]]"#,
+    );
+}
+
+#[test]
+fn the_top_of_a_box_is_where_people_see_it() {
+    let plant = |axis: &str| {
+        format!(
+            r#"{{"nodes": [{{"id": 1, "x": 5, "y": 90}}, {{"id": 2, "x": 5, "y": 110}}, {{"id": 3, "bbox": [0, 81, 4, 8]}}],
+            "edges": [], "metadata": {{"coordinate_system": {{"y_axis": "{axis}"}}}}}}"#
+        )
+    };
+    let ask = |axis: &str, query: &str, expected: &str| {
+        check_document(&plant(axis), &format!("{query} | map(.id)"), expected)
+    };
+    ask("down", "within([0, 100, 10, 20])", "[2]");
+    ask("up", "within([0, 100, 10, 20])", "[1,3]");
+    ask("down", "within([0, 80, 10, 20])", "[1,3]");
+    for axis in ["up", "down"] {
+        ask(axis, "at(2, 85)", "[3]");
+        ask(axis, "at(2, 95)", "[]");
+        ask(axis, "near(1, 6)", "[3]");
+    }
+}
+
+#[test]
+fn a_config_is_told_as_it_is_given() {
+    let plant = r#"{"nodes": [{"id": 1, "class": "gadget"}], "edges": [], "metadata": {"topology":
+        {"endpoints": [["a", "b"]], "roles": [{"role": "barrier", "match": "^gadget$"}]}}}"#;
+    check_document(
+        plant,
+        "graphInfo().topology | [.endpoints, .roles.0, .roles | size() > 10]",
+        r#"[[["a","b"]],{"role":"barrier","match":"^gadget$"},true]"#,
+    );
+    check_document(
+        plant,
+        r#"withTopology({roles: [{role: "relief", match: "gadget"}]}, graphInfo().topology.roles | limit(2) | map(.role))"#,
+        r#"["relief","barrier"]"#,
+    );
 }
 
 #[test]

@@ -266,7 +266,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "validate",
         params: &[Param::options(&[RULES, SEVERITY])],
-        summary: "What looks wrong on the drawing: `{code, name, severity, message, ids, evidence}`.",
+        summary: "What looks wrong on the drawing: `{code, name, severity, message, ids, evidence, certain}`.",
         example: r#"validate({severity: "warning"}) | map(.code) => ["P102","P104","P104"]"#,
         body: Body::Piped(validate),
     },
@@ -287,7 +287,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function {
         name: "within",
         params: &[Param::query("box")],
-        summary: "The nodes that lie in a box of the drawing: `[left, top, width, height]`.",
+        summary: "The nodes that lie in a box of the drawing: `[left, top, width, height]`; where y grows upwards, the top is the highest y.",
         example: r#"within([140, 90, 20, 20]) | map(.tag) => ["P-101A"]"#,
         body: Body::Piped(|cx, input, args| placed(cx, input, args, places::within)),
     },

@@ -277,7 +277,7 @@ const SIZES: [usize; 4] = [MAX_REGEX >> 8, MAX_REGEX >> 6, MAX_REGEX >> 4, MAX_R
 /// Bytes of all rules that a drawing brings itself. A server keeps many drawings.
 const MAX_RULES: usize = 2 * MAX_REGEX;
 /// Bytes of a class. What is longer is a text, and has no role: every rule would go through it.
-const MAX_CLASS: usize = 256;
+pub(crate) const MAX_CLASS: usize = 256;
 
 impl TopologyConfig {
     /// The default with what a JSON object says differently. Names replace the known ones; roles are tried before them.
@@ -415,6 +415,11 @@ impl TopologyConfig {
         let last = whole.rsplit(['.', '/', '#', ':']).next().unwrap_or(&whole);
         let matches = |rule: &&Rule| rule.pattern.is_match(&whole) || rule.pattern.is_match(last);
         self.rules.iter().find(matches).map(|rule| rule.role)
+    }
+
+    /// The rules of roles, in the order in which they are tried: role and pattern.
+    pub(crate) fn roles(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        self.rules.iter().map(|rule| (rule.role.name(), rule.pattern.as_str()))
     }
 
     /// The config as lists of names, for a report.

@@ -8,6 +8,7 @@ use super::adjacency::{EdgeId, NONE, NodeId};
 use super::config::{Names, TopologyConfig, at_path};
 use super::index::Key;
 use super::topology::{Topology, check_room};
+use super::vocabulary;
 use crate::arena::{Arena, Cell, ContainerId, Kind};
 use crate::error::{Code, Error, Result};
 use crate::limits::Limits;
@@ -333,6 +334,12 @@ impl<'a> Plant<'a> {
     /// The most telling class of a node.
     pub fn class(&self, node: NodeId) -> Option<&'a str> {
         self.of_node(node, Names::Class).and_then(Value::as_str)
+    }
+
+    /// Whether a node is a thing of piping, by the first part of its class: `piping_component.strainer`.
+    pub fn is_piping(&self, node: NodeId) -> bool {
+        let sort = self.class(node).and_then(|class| class.split_once('.'));
+        sort.is_some_and(|(sort, _)| vocabulary::has(vocabulary::PIPING, sort))
     }
 
     /// Whether the type of a node is one of a list.

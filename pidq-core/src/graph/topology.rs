@@ -12,6 +12,7 @@ use super::adjacency::{Adjacency, EdgeId, NONE, NodeId};
 use super::config::{Names, Role, TopologyConfig};
 use super::fields::Reader;
 use super::index::{Index, Key};
+use super::vocabulary;
 use crate::error::{Code, Error, Result};
 use crate::limits::Limits;
 use crate::value::{Array, Object, Value};
@@ -64,6 +65,16 @@ const KINDS: &[(Names, Link)] = &[
     (Names::ZoneEdge, Link::ZONE),
 ];
 
+/// What a node that stands for others holds: pipes, a loop of instruments, or whatever is in a part of the plant.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+enum Group {
+    #[default]
+    None,
+    Line,
+    Loop,
+    Structure,
+}
+
 /// Which way edges are followed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Dir {
@@ -112,6 +123,10 @@ pub(crate) struct Topology {
     zones: Vec<u32>,
     /// From equipment to its ports.
     pub ports: Adjacency,
+    /// Members and their groups where only a field says so, by member.
+    named: Vec<[NodeId; 2]>,
+    /// The same from groups to members.
+    named_members: OnceLock<Adjacency>,
     ids: Index,
     tags: OnceLock<Index>,
     qualified_tags: OnceLock<Index>,
@@ -122,6 +137,8 @@ pub(crate) struct Topology {
     pub undirected: Vec<EdgeId>,
     is_undirected: Marks,
     beside_undirected: OnceLock<Marks>,
+    /// What all edges together mean.
+    pub met: Link,
     /// The key names of edge ends that were met, in the order of the config.
     pub endpoints_met: Vec<usize>,
     /// Entries of the document's own config that could not be taken.
@@ -143,9 +160,9 @@ impl Topology {
         let ids = Ids::read(nodes, &config);
         let mut topology = Topology::empty(config);
         topology.read_edges(edges, &ids, limits)?;
-        topology.read_nodes(nodes, &ids, limits)?;
+        let groups = topology.read_nodes(nodes, &ids, limits)?;
         topology.ids = ids.index;
-        topology.find_ports();
+        topology.find_ports(&groups);
         Ok(topology)
     }
 
@@ -158,6 +175,9 @@ impl Topology {
             owners: Vec::new(),
             zones: Vec::new(),
             ports: Adjacency::default(),
+            named: Vec::new(),
+            named_members: OnceLock::new(),
+            met: Link::default(),
             ids: Index::default(),
             tags: OnceLock::new(),
             qualified_tags: OnceLock::new(),
@@ -179,8 +199,10 @@ impl Topology {
 
     /// The same for so many nodes and edges.
     pub fn size_of(nodes: usize, edges: usize) -> usize {
-        // Three indexes, seven tables, roles, owners and zones; the arcs of an edge in six tables, its ends and its link.
-        const NODE: usize = 3 * 36 + 7 * size_of::<u32>() + 13;
+        // Three indexes, seven tables, roles, owners and zones, and the group that a field names, as a pair and in a table;
+        // the arcs of an edge in six tables, its ends and its link.
+        const NODE: usize = 3 * 36 + 7 * size_of::<u32>() + 13 + NAMED;
+        const NAMED: usize = 5 * size_of::<NodeId>();
         const EDGE: usize = 8 * size_of::<(NodeId, EdgeId)>() + 12;
         size_of::<Topology>() + nodes * NODE + edges * EDGE
     }
@@ -277,8 +299,32 @@ impl Topology {
         })
     }
 
-    /// Groups and their members: pairs of both, in the order of the edges.
+    /// Groups and their members: pairs of both, in the order of the edges, then those that only a field tells.
     pub fn memberships(&self) -> impl Iterator<Item = (NodeId, NodeId)> + '_ {
+        self.drawn_memberships().chain(self.named.iter().map(|[member, group]| (*group, *member)))
+    }
+
+    /// How many steps it takes to go through them.
+    pub fn membership_steps(&self) -> u64 {
+        (self.edge_count() + self.named.len()) as u64
+    }
+
+    /// The group of a node where only a field says so.
+    pub fn named_group(&self, member: NodeId) -> Option<NodeId> {
+        let at = self.named.binary_search_by_key(&member, |[member, _]| *member).ok()?;
+        Some(self.named[at][1])
+    }
+
+    /// The members of a group where only fields say so. The table is made at its first use.
+    pub fn named_members(&self, group: NodeId) -> &[NodeId] {
+        if self.named.is_empty() {
+            return &[];
+        }
+        let pairs = || self.named.iter().map(|[member, group]| (*group, *member, NONE));
+        self.named_members.get_or_init(|| Adjacency::new(self.node_count(), pairs)).nodes(group)
+    }
+
+    fn drawn_memberships(&self) -> impl Iterator<Item = (NodeId, NodeId)> + '_ {
         (0..self.edge_count() as u32).filter(|edge| self.is_whole(*edge)).filter_map(|edge| {
             let [from, to] = self.ends[edge as usize];
             match self.links[edge as usize] {
@@ -322,16 +368,20 @@ impl Topology {
             };
             let pair =
                 (0..met.len()).find_map(|at| Some((at, ends.written(edge, 2 * at)?, ends.written(edge, 2 * at + 1)?)));
-            let pair = pair.map(|(at, from, to)| {
-                met[at] = true;
-                [from, to]
-            });
+            let joined = match pair {
+                Some((at, from, to)) => {
+                    met[at] = true;
+                    [from, to].map(|end| ids.of_end(end, config))
+                }
+                None => ids.of_lone_end(edge, &mut ends, config),
+            };
             let kind = kinds.first(edge).and_then(Value::as_str);
             let class = classes.first(edge).and_then(Value::as_str);
             let direction = directions.first(edge).and_then(Value::as_str);
-            self.ends.push(pair.map_or([NONE; 2], |pair| pair.map(|end| ids.of_end(end, config))));
+            self.ends.push(joined);
             self.links.push(words.link(kind, class)?.with(words.direction(direction)?));
         }
+        self.met = self.links.iter().copied().fold(Link::default(), Link::with);
         self.dangling = (0..self.ends.len() as u32).filter(|edge| !self.is_whole(*edge)).collect();
         let is_undirected = |edge: &EdgeId| self.links[*edge as usize].has(Link::UNDIRECTED);
         self.undirected = (0..self.edge_count() as u32).filter(is_undirected).collect();
@@ -340,7 +390,8 @@ impl Topology {
         Ok(())
     }
 
-    fn read_nodes<'a>(&mut self, nodes: Array<'a>, ids: &Ids<'a>, limits: &Limits<'_>) -> Result<()> {
+    /// Reads nodes, and tells which of them are groups of others.
+    fn read_nodes<'a>(&mut self, nodes: Array<'a>, ids: &Ids<'a>, limits: &Limits<'_>) -> Result<Vec<Group>> {
         let count = nodes.len();
         self.owners = vec![[NONE; 2]; count];
         self.zones = vec![NONE; count];
@@ -352,7 +403,7 @@ impl Topology {
         let mut actuated = Reader::new(config.names(Names::Actuated));
         let mut words = Words::new(config, limits);
         let mut sides = Sides::default();
-        let mut groups = vec![false; count];
+        let mut groups = vec![Group::None; count];
         for (node, value) in nodes.iter().enumerate() {
             let Value::Object(object) = value else {
                 self.roles.push(Role::None);
@@ -360,28 +411,24 @@ impl Topology {
             };
             let role = words.first_role(&mut classes, object)?;
             // A line or a loop is no item, whatever its class is called.
-            let is_group =
-                types.first(object).and_then(Value::as_str).map_or(Ok(false), |word| words.is_group(word))?;
-            let role = role.filter(|_| !is_group).unwrap_or_default();
-            groups[node] = is_group;
+            let kind = types.first(object).and_then(Value::as_str);
+            groups[node] = kind.map_or(Ok(Group::None), |word| words.group(word))?;
+            let role = role.filter(|_| !matches!(groups[node], Group::Line | Group::Loop)).unwrap_or_default();
             let is_actuated = matches!(actuated.first(object), Some(Value::Bool(true)));
             self.roles.push(if role == Role::Barrier && is_actuated { Role::Control } else { role });
+            if let Some(parent) = parents.first(object).map(|parent| ids.of(parent)).filter(|parent| *parent != NONE) {
+                self.named.push([node as u32, parent]);
+            }
             if role == Role::Port {
-                self.owners[node][0] = parents.first(object).map_or(NONE, |parent| ids.of(parent));
                 self.zones[node] = zones.first(object).map_or(NONE, |zone| sides.number(zone, ids));
             }
         }
-        // A nozzle that stands in a line is a member of it, and no port.
-        for owner in &mut self.owners {
-            if owner[0] != NONE && groups[owner[0] as usize] {
-                owner[0] = NONE;
-            }
-        }
-        Ok(())
+        Ok(groups)
     }
 
-    /// Who owns which port, by the edges between equipment and its parts. An edge wins over a field.
-    fn find_ports(&mut self) {
+    /// Who owns which port, by the edges between equipment and its parts, and by the fields that name an owner. An edge
+    /// wins over a field.
+    fn find_ports(&mut self, groups: &[Group]) {
         let mut holders = vec![[NONE; 2]; self.node_count()];
         let parts: Vec<EdgeId> = self.edges_of(Link::PART).collect();
         for edge in parts {
@@ -390,6 +437,7 @@ impl Topology {
                 holders[part as usize] = [holder, edge];
             }
         }
+        self.take_named(&mut holders, groups);
         for (node, holder) in holders.iter().enumerate() {
             if holder[0] != NONE && self.is_port(node as u32) {
                 self.owners[node] = *holder;
@@ -401,6 +449,30 @@ impl Topology {
         let owned = || self.owners.iter().enumerate().filter(|(_, owner)| owner[0] != NONE);
         self.ports =
             Adjacency::new(self.node_count(), || owned().map(|(port, owner)| (owner[0], port as u32, owner[1])));
+    }
+
+    /// What a field names as the owner of a node: equipment holds it as a part, a line or a loop as a member. What an edge
+    /// says of an owner of that kind wins: an instrument in a pipe is in a loop too, and no edge of the one denies the other.
+    /// A nozzle that stands in a line is a member of it, and no port.
+    fn take_named(&mut self, holders: &mut [[u32; 2]], groups: &[Group]) {
+        if self.named.is_empty() {
+            return;
+        }
+        let members = |kind: Group| self.drawn_memberships().filter(move |(group, _)| groups[*group as usize] == kind);
+        let held = [Group::None, Group::Line, Group::Loop, Group::Structure]
+            .map(|kind| Marks::of(self.node_count(), members(kind).map(|(_, member)| member)));
+        let roles = &self.roles;
+        self.named.retain(|[node, owner]| {
+            let is_nozzle = roles[*node as usize] == Role::Port;
+            let kind = groups[*owner as usize];
+            let is_part = kind == Group::None && (is_nozzle || roles[*owner as usize] == Role::Equipment);
+            let holder = &mut holders[*node as usize];
+            let is_told = holder[0] != NONE || owner == node;
+            if is_part && !is_told {
+                *holder = [*owner, NONE];
+            }
+            !is_part && !is_told && !held[kind as usize].has(*node)
+        });
     }
 
     /// A nozzle by its class; or a part of unknown class that something flows through.
@@ -463,8 +535,8 @@ pub(super) fn check_room(nodes: usize, edges: usize, limits: &Limits<'_>) -> Res
     /// Half a million nodes with their pipes, whatever a run may take.
     const ALWAYS: usize = 64 << 20;
     let most = limits.memory.max(ALWAYS);
-    // Before anything was asked: roles, owners, zones, one index and the keys in it; ends and links.
-    if nodes.saturating_mul(80).saturating_add(edges.saturating_mul(16)) <= most {
+    // Before anything was asked: roles, owners, zones, groups, one index and the keys in it; ends and links.
+    if nodes.saturating_mul(88).saturating_add(edges.saturating_mul(16)) <= most {
         return Ok(());
     }
     let message = format!("The network of {nodes} nodes and {edges} edges needs more than {most} bytes of memory");
@@ -502,6 +574,18 @@ impl<'a> Ids<'a> {
             id => self.of(id),
         }
     }
+
+    /// The ends of an edge that has no pair of them: the first one alone that names a node. What is known of a pipe tells
+    /// where something is missing.
+    fn of_lone_end(&self, edge: Object<'a>, ends: &mut Reader<'_, 'a>, config: &TopologyConfig) -> [NodeId; 2] {
+        for key in 0..ends.len() {
+            let node = ends.get(edge, key).map_or(NONE, |end| self.of_end(end, config));
+            if node != NONE {
+                return if key % 2 == 0 { [node, NONE] } else { [NONE, node] };
+            }
+        }
+        [NONE; 2]
+    }
 }
 
 /// Zones that ports name in a field: a node, or a word of their own.
@@ -531,7 +615,7 @@ struct Words<'c, 'a> {
     links: HashMap<&'a str, Link>,
     directions: HashMap<&'a str, Link>,
     roles: HashMap<&'a str, Option<Role>>,
-    groups: HashMap<&'a str, bool>,
+    groups: HashMap<&'a str, Group>,
 }
 
 impl<'c, 'a> Words<'c, 'a> {
@@ -573,11 +657,14 @@ impl<'c, 'a> Words<'c, 'a> {
         })
     }
 
-    /// Whether nodes of a type are groups of others: lines, segments, loops.
-    fn is_group(&mut self, kind: &'a str) -> Result<bool> {
+    /// What nodes of a type hold.
+    fn group(&mut self, kind: &'a str) -> Result<Group> {
+        const LISTS: [(Names, Group); 3] =
+            [(Names::LineType, Group::Line), (Names::SegmentType, Group::Line), (Names::LoopType, Group::Loop)];
         let config = self.config;
-        let lists = [Names::LineType, Names::SegmentType, Names::LoopType];
-        meaning(&mut self.groups, kind, self.limits, || lists.iter().any(|names| config.has(*names, kind)))
+        let listed = || LISTS.iter().find(|(names, _)| config.has(*names, kind)).map(|(_, group)| *group);
+        let other = || vocabulary::has(vocabulary::GROUP_TYPES, kind).then_some(Group::Structure);
+        meaning(&mut self.groups, kind, self.limits, || listed().or_else(other).unwrap_or_default())
     }
 
     /// The role of the first class of a node that has one.

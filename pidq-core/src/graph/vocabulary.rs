@@ -19,6 +19,9 @@ pub const NODE_TYPES: &[&str] = &["node_type", "type"];
 pub const CLASSES: &[&str] =
     &["node_classification", "component_class", "sub_class", "class", "label", "type", "category", "node_type"];
 
+/// What classes of things of piping begin with, before their dot.
+pub const PIPING: &[&str] = &["piping_component"];
+
 /// The fields with the ends of an edge, in pairs. The first pair of which an edge has both counts.
 pub const ENDPOINTS: &[[&str; 2]] = &[
     ["from", "to"],
@@ -65,7 +68,8 @@ pub const MEMBERS: &[&str] = &["has_a", "contains", "composition"];
 pub const MEMBERS_REVERSED: &[&str] = &["part_of", "is_part_of", "member_of", "belongs", "belongs_to", "member"];
 
 /// Kinds of edges that are signals.
-pub const SIGNALS: &[&str] = &["associated_with", "signal", "measures", "controls", "manipulates", "signal_line"];
+pub const SIGNALS: &[&str] =
+    &["associated_with", "signal", "measures", "controls", "manipulates", "labeled", "signal_line"];
 
 /// Kinds of edges from a segment to the items at its ends.
 pub const SEGMENT_ENDS: &[&str] = &["starts_at", "ends_at", "source_item", "target_item"];

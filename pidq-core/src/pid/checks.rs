@@ -6,7 +6,8 @@ use hashbrown::{HashMap, HashSet};
 
 use super::ends::{DeadEnd, carries_instrument, carries_sensor, dead_ends, is_manhole};
 use super::isolate::pipes_made_for;
-use super::lists::{Field, different, is_component, may_change};
+use super::lists::{Field, different, is_component, is_property_break, may_change};
+use super::segments::{self, Missing};
 use super::{Datum, Pay, loops};
 use crate::error::Result;
 use crate::graph::adjacency::{Adjacency, EdgeId, NONE, NodeId};
@@ -99,6 +100,8 @@ struct Finding {
     message: String,
     nodes: Vec<NodeId>,
     edges: Vec<EdgeId>,
+    /// Whether the drawing tells it, or cannot tell.
+    is_certain: bool,
 }
 
 struct Checker<'p, 'a> {
@@ -111,7 +114,7 @@ struct Checker<'p, 'a> {
 ///
 /// Without a wish, all but the heuristics run; a code or its beginning, such as `P1`, asks for those that have it.
 pub(crate) fn validate<'a>(plant: &Plant<'a>, wishes: &[String], least: Severity, pay: Pay<'_>) -> Result<Datum<'a>> {
-    const KEYS: &[&str] = &["code", "name", "severity", "message", "ids", "evidence"];
+    const KEYS: &[&str] = &["code", "name", "severity", "message", "ids", "evidence", "certain"];
     let mut checker = Checker { plant, rule: 0, findings: Vec::new() };
     for (at, rule) in RULES.iter().enumerate() {
         let is_wished = wishes.iter().any(|wish| rule.code.starts_with(wish.as_str()) || rule.name == wish);
@@ -132,6 +135,7 @@ pub(crate) fn validate<'a>(plant: &Plant<'a>, wishes: &[String], least: Severity
             Datum::Text(finding.message.clone()),
             Datum::List(nodes.collect()),
             Datum::List(edges.collect()),
+            Datum::Bool(finding.is_certain),
         ]
     };
     Ok(Datum::Table(KEYS, checker.findings.iter().map(row).collect()))
@@ -139,8 +143,13 @@ pub(crate) fn validate<'a>(plant: &Plant<'a>, wishes: &[String], least: Severity
 
 impl<'a> Checker<'_, 'a> {
     fn find(&mut self, message: impl Into<String>, nodes: &[NodeId], edges: &[EdgeId]) {
+        self.judge(true, message, nodes, edges);
+    }
+
+    /// Something that looks wrong, or that the drawing cannot tell.
+    fn judge(&mut self, is_certain: bool, message: impl Into<String>, nodes: &[NodeId], edges: &[EdgeId]) {
         let (rule, message) = (self.rule, message.into());
-        self.findings.push(Finding { rule, message, nodes: nodes.into(), edges: edges.into() });
+        self.findings.push(Finding { rule, message, nodes: nodes.into(), edges: edges.into(), is_certain });
     }
 
     fn nodes(&self) -> std::ops::Range<u32> {
@@ -223,7 +232,12 @@ pub(crate) fn is_unconnected(plant: &Plant<'_>, node: NodeId) -> bool {
     if topology.owner(node).is_some() || role == Role::Port {
         return !is_manhole(plant, node) && !carries_instrument(plant, node);
     }
-    !matches!(role, Role::None | Role::Instrument)
+    match role {
+        Role::Instrument => false,
+        // A chamber, a note or the end of a signal has no pipe either, and a property break may be a mark beside one.
+        Role::None => plant.is_piping(node) && !is_property_break(plant, node),
+        _ => true,
+    }
 }
 
 /// The open ends of a drawing: those that are drawn, and items that stand in a line with a side that leads nowhere.
@@ -362,7 +376,9 @@ fn edges_without_ends(checker: &mut Checker<'_, '_>, pay: Pay<'_>) -> Result<()>
     for edge in checker.edges() {
         let is_object = checker.plant.edge(edge).as_object().is_some();
         if is_object && written_ends(checker.plant, edge).is_none() {
-            checker.find(WITHOUT_END, &[], &[edge]);
+            let ends = checker.plant.topology.ends[edge as usize];
+            let known: Vec<NodeId> = ends.into_iter().filter(|end| *end != NONE).collect();
+            checker.find(WITHOUT_END, &known, &[edge]);
         }
     }
     Ok(())
@@ -571,6 +587,23 @@ fn non_terminating(checker: &mut Checker<'_, '_>, pay: Pay<'_>) -> Result<()> {
             checker.find(message, &[node], &edges);
         }
     }
+    open_segments(checker, pay)
+}
+
+/// Segments of which the drawing does not name both ends, though it names ends of segments.
+fn open_segments(checker: &mut Checker<'_, '_>, pay: Pay<'_>) -> Result<()> {
+    let plant = checker.plant;
+    let mut missing = Missing::default();
+    for segment in checker.nodes().filter(|node| plant.has_type(*node, Names::SegmentType)) {
+        let lacking = match missing.of(plant, segment, pay)? {
+            [true, true] => "neither a start nor an end",
+            [true, false] => "no start",
+            [false, true] => "no end",
+            [false, false] => continue,
+        };
+        let known: Vec<EdgeId> = segments::ends(plant, segment, pay)?.map(|(_, edge)| edge).collect();
+        checker.find(format!("the segment {} has {lacking}", checker.name(segment)), &[segment], &known);
+    }
     Ok(())
 }
 
@@ -633,30 +666,59 @@ fn missing_tags(checker: &mut Checker<'_, '_>, pay: Pay<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Tags of equipment, instruments and valves that stand more than once within a class. Nozzles repeat theirs on
-/// purpose, and an actuator has the tag of its function.
+/// What a tag is given to: things of one sort have different ones. Nozzles repeat theirs on purpose, an end of the sheet
+/// has that of its line, and tees and reducers are called by what they are.
+fn sort_of(plant: &Plant<'_>, node: NodeId) -> Option<&'static str> {
+    if plant.topology.owner(node).is_some() {
+        return None;
+    }
+    match plant.topology.roles[node as usize] {
+        Role::Equipment => Some("equipment"),
+        Role::Instrument => Some("instrument"),
+        Role::Port | Role::OffPage | Role::OpenEnd | Role::Junction | Role::SizeBreak => None,
+        Role::None if !plant.is_piping(node) => None,
+        _ => Some("piping"),
+    }
+}
+
+/// Tags that stand more than once among things of one sort.
 fn duplicate_tags(checker: &mut Checker<'_, '_>, pay: Pay<'_>) -> Result<()> {
     pay(checker.nodes().len() as u64)?;
     let plant = checker.plant;
-    let role = |node: NodeId| plant.topology.roles[node as usize];
-    let names_things =
-        |node: &NodeId| matches!(role(*node), Role::Equipment | Role::Instrument) || role(*node).closes();
     // Valves that are numbered within their run have tags that are unique with the name of the run before them.
     let unique = |node: NodeId| plant.of_node(node, Names::QualifiedTag).and_then(Value::as_str);
     let mut places: HashMap<[&str; 3], Vec<NodeId>> = HashMap::new();
-    for node in checker.nodes().filter(names_things) {
-        if let Some(tag) = plant.tag(node) {
-            let key = [tag, plant.class(node).unwrap_or(""), unique(node).unwrap_or("")];
-            places.entry(key).or_default().push(node);
+    for node in checker.nodes() {
+        if let (Some(tag), Some(sort)) = (plant.tag(node), sort_of(plant, node)) {
+            places.entry([tag, sort, unique(node).unwrap_or("")]).or_default().push(node);
         }
     }
     let mut several: Vec<Vec<NodeId>> = places.into_values().filter(|nodes| nodes.len() > 1).collect();
     several.sort_unstable();
     for nodes in several {
-        let message = format!("{} items have the tag {}", nodes.len(), plant.tag(nodes[0]).unwrap_or(""));
-        checker.find(message, &nodes, &[]);
+        if !are_one(plant, &nodes, pay)? {
+            let message = format!("{} items have the tag {}", nodes.len(), plant.tag(nodes[0]).unwrap_or(""));
+            checker.find(message, &nodes, &[]);
+        }
     }
     Ok(())
+}
+
+/// Whether nodes are parts of one thing, joined by anything but pipes: an actuator has the tag of its function.
+fn are_one(plant: &Plant<'_>, nodes: &[NodeId], pay: Pay<'_>) -> Result<bool> {
+    let topology = &plant.topology;
+    let mut left: HashSet<NodeId> = nodes.iter().copied().collect();
+    left.remove(&nodes[0]);
+    let mut open = vec![nodes[0]];
+    while let Some(node) = open.pop() {
+        let arcs = topology.table(Over::All, Dir::Both).arcs(node);
+        let parts = topology.named_members(node);
+        pay(1 + (arcs.len() + parts.len()) as u64)?;
+        let joined = arcs.filter(|(_, edge)| !topology.links[*edge as usize].has(Link::FLOW)).map(|(other, _)| other);
+        let named = topology.named_group(node).into_iter().chain(parts.iter().copied());
+        open.extend(joined.chain(named).filter(|other| left.remove(other)));
+    }
+    Ok(left.is_empty())
 }
 
 fn without_fail_action(checker: &mut Checker<'_, '_>, pay: Pay<'_>) -> Result<()> {
@@ -687,60 +749,138 @@ impl Guide for Until<'_, '_> {
     }
 }
 
+/// The pipes from the start of a walk to one of its steps.
+fn way_to(steps: &[walk::Step], end: &walk::Step) -> Vec<EdgeId> {
+    let mut way = Vec::new();
+    let mut step = Some(end);
+    while let Some(here) = step {
+        way.extend(Some(here.via).filter(|edge| *edge != NONE));
+        step = steps.get(here.from as usize);
+    }
+    way.reverse();
+    way
+}
+
+/// Whether a way ends at an item only because the drawing does: at the edge of the sheet, or where a pipe is missing. A
+/// valve with nothing behind it is a drain or a vent.
+fn leaves_drawing(plant: &Plant<'_>, missing: &mut Missing, node: NodeId, pay: Pay<'_>) -> Result<bool> {
+    let (degree, role) = (plant.topology.flow_degree(node), plant.topology.roles[node as usize]);
+    if degree > 1 || role == Role::OffPage || role.closes() {
+        return Ok(degree < 2 && role == Role::OffPage);
+    }
+    Ok(degree < pipes_made_for(plant, node) || missing.ends_openly(plant, node, pay)?)
+}
+
+/// The first step after the start at which a way leaves the drawing.
+fn leaving<'s>(
+    plant: &Plant<'_>,
+    missing: &mut Missing,
+    steps: &'s [walk::Step],
+    pay: Pay<'_>,
+) -> Result<Option<&'s walk::Step>> {
+    for step in steps.iter().filter(|step| step.depth > 0) {
+        pay(1)?;
+        if leaves_drawing(plant, missing, step.node, pay)? {
+            return Ok(Some(step));
+        }
+    }
+    Ok(None)
+}
+
 /// Valves that could shut the way from what is protected to its relief device, or from there on.
 fn blocked_relief(checker: &mut Checker<'_, '_>, pay: Pay<'_>) -> Result<()> {
-    let topology = &checker.plant.topology;
+    let plant = checker.plant;
+    let topology = &plant.topology;
     let rules = Rules { over: Over::Flow, dir: Dir::Both, pass: Pass::None, depth: 20 };
-    let devices: Vec<NodeId> = checker.nodes().filter(|node| topology.roles[*node as usize] == Role::Relief).collect();
-    let ends = |node: NodeId| {
-        topology.flow_degree(node) > 2 || matches!(topology.roles[node as usize], Role::OffPage | Role::Relief)
-    };
-    let (mut found, mut space) = (Vec::new(), Space::default());
-    for device in devices {
+    // A connector with its partner is no end: the way goes on on the other sheet.
+    let ends = |node: NodeId| topology.flow_degree(node) > 2 || topology.roles[node as usize] == Role::Relief;
+    let (mut space, mut missing) = (Space::default(), Missing::default());
+    for device in checker.nodes().filter(|node| topology.roles[*node as usize] == Role::Relief) {
         let steps = walk::walk(topology, &mut space, &[device], &rules, &mut Until { pay, ends: &ends })?;
-        let valves = steps.iter().filter(|step| step.depth > 0 && topology.roles[step.node as usize].closes());
-        found.extend(valves.map(|step| (device, step.node)));
-    }
-    for (device, valve) in found {
-        let message = format!("{} could shut the way of {}", checker.name(valve), checker.name(device));
-        checker.find(message, &[device, valve], &[]);
+        let is_valve = |step: &&walk::Step| step.depth > 0 && topology.roles[step.node as usize].closes();
+        for step in steps.iter().filter(is_valve) {
+            pay(u64::from(step.depth))?;
+            let message = format!("{} could shut the way of {}", checker.name(step.node), checker.name(device));
+            checker.find(message, &[device, step.node], &way_to(&steps, step));
+        }
+        if steps.iter().any(|step| is_valve(&step)) {
+            continue;
+        }
+        if let Some(step) = leaving(plant, &mut missing, &steps, pay)? {
+            let [device_name, end] = [device, step.node].map(|node| checker.name(node));
+            let message =
+                format!("beyond {end} the drawing does not tell whether a valve could shut the way of {device_name}");
+            checker.judge(false, message, &[device, step.node], &way_to(&steps, step));
+        }
     }
     Ok(())
 }
 
-/// Pumps from which the flow reaches other equipment without a check valve.
+/// Pumps from which the flow reaches other equipment without a check valve. Where it leaves the drawing before, nobody can
+/// tell.
 fn pumps_without_check(checker: &mut Checker<'_, '_>, pay: Pay<'_>) -> Result<()> {
-    let topology = &checker.plant.topology;
+    let plant = checker.plant;
+    let topology = &plant.topology;
     let rules = Rules { over: Over::Flow, dir: Dir::Down, pass: Pass::None, depth: 200 };
     let is_pump = |node: &NodeId| {
         topology.roles[*node as usize] == Role::Equipment
-            && checker.plant.class(*node).is_some_and(|class| snake_case(class).contains("pump"))
+            && plant.class(*node).is_some_and(|class| snake_case(class).contains("pump"))
     };
     let ends = |node: NodeId| topology.roles[node as usize] == Role::OneWay;
-    let (mut found, mut space) = (Vec::new(), Space::default());
+    let (mut space, mut missing) = (Space::default(), Missing::default());
     for pump in checker.nodes().filter(is_pump) {
         let start = [pump];
         let starts = walk::starts(topology, &rules, &start);
         let steps = walk::walk(topology, &mut space, &starts, &rules, &mut Until { pay, ends: &ends })?;
-        let leads_on = |step: &&walk::Step| {
-            step.depth > 0 && (topology.is_equipment(step.node) || topology.roles[step.node as usize] == Role::OffPage)
+        let arrival = steps.iter().find(|step| step.depth > 0 && topology.is_equipment(step.node));
+        let is_certain = arrival.is_some();
+        let Some(end) = (if is_certain { arrival } else { leaving(plant, &mut missing, &steps, pay)? }) else {
+            continue;
         };
-        found.extend(steps.iter().find(leads_on).map(|step| (pump, step.node)));
-    }
-    for (pump, end) in found {
-        let message = format!("no check valve between {} and {}", checker.name(pump), checker.name(end));
-        checker.find(message, &[pump, end], &[]);
+        let [pump_name, end_name] = [pump, end.node].map(|node| checker.name(node));
+        let message = if is_certain {
+            format!("no check valve between {pump_name} and {end_name}")
+        } else {
+            format!("no check valve between {pump_name} and {end_name}, and the drawing does not tell what follows")
+        };
+        pay(u64::from(end.depth))?;
+        checker.judge(is_certain, message, &[pump, end.node], &way_to(&steps, end));
     }
     Ok(())
 }
 
 fn dead_legs(checker: &mut Checker<'_, '_>, pay: Pay<'_>) -> Result<()> {
-    for DeadEnd { at, items, class } in dead_ends(checker.plant, pay)? {
+    let plant = checker.plant;
+    let mut missing = Missing::default();
+    for DeadEnd { at, items, class } in dead_ends(plant, pay)? {
         let from = if at == NONE { String::from("nothing") } else { checker.name(at) };
-        let message = format!("a dead end of {} items at {from} ({class})", items.len());
-        checker.find(message, &items, &[]);
+        let end = items.last().copied().unwrap_or(at);
+        let way = pipes_between(plant, at, &items, pay)?;
+        let count = items.len();
+        if leaves_drawing(plant, &mut missing, end, pay)? {
+            let end = checker.name(end);
+            let message = format!(
+                "a branch of {count} items at {from} ({class}), and the drawing does not tell what follows {end}"
+            );
+            checker.judge(false, message, &items, &way);
+        } else {
+            checker.find(format!("a dead end of {count} items at {from} ({class})"), &items, &way);
+        }
     }
     Ok(())
+}
+
+/// The pipes of a branch from what it leaves to its end. Its items have two pipes at most, so they are asked.
+fn pipes_between(plant: &Plant<'_>, at: NodeId, items: &[NodeId], pay: Pay<'_>) -> Result<Vec<EdgeId>> {
+    let table = plant.topology.table(Over::Flow, Dir::Both);
+    let mut pipes = Vec::with_capacity(items.len());
+    let mut before = at;
+    for item in items {
+        pay(1 + table.degree(*item) as u64)?;
+        pipes.extend(table.arcs(*item).find(|(other, _)| *other == before).map(|(_, edge)| edge));
+        before = *item;
+    }
+    Ok(pipes)
 }
 
 /// The codes of rules that exist, for checking a wish.

@@ -46,7 +46,7 @@ pub(crate) struct Members {
 
 impl Members {
     pub fn of(plant: &Plant<'_>, pay: Pay<'_>) -> Result<Members> {
-        pay(plant.topology.edge_count() as u64)?;
+        pay(plant.topology.membership_steps())?;
         let mut of_group: HashMap<NodeId, Vec<NodeId>> = HashMap::new();
         for (group, member) in plant.topology.memberships() {
             of_group.entry(group).or_default().push(member);

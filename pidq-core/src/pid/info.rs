@@ -76,6 +76,18 @@ fn of_edges(plant: &Plant<'_>, pay: Pay<'_>) -> Result<[Tally; 2]> {
     Ok([kinds, meaningless])
 }
 
+/// How the drawing is read, in the form in which a config is given: lists of names, pairs of ends, rules of roles.
+fn config<'a>(plant: &Plant<'a>) -> Datum<'a> {
+    const RULE: &[&str] = &["role", "match"];
+    let config = &plant.topology.config;
+    let lists = config.lists().map(|(key, names)| (key.into(), Datum::texts(names.iter().cloned())));
+    let pair = |pair: &[String; 2]| Datum::texts(pair.iter().cloned());
+    let pairs = Datum::List(config.endpoints().iter().map(pair).collect());
+    let rule = |(role, pattern): (&'static str, &str)| vec![Datum::Word(role), Datum::Text(pattern.into())];
+    let rules = Datum::Table(RULE, config.roles().map(rule).collect());
+    Datum::Map(lists.chain([("endpoints".into(), pairs), ("roles".into(), rules)]).collect())
+}
+
 /// The report on a drawing.
 pub(crate) fn info<'a>(plant: &Plant<'a>, pay: Pay<'_>) -> Result<Datum<'a>> {
     let topology = &plant.topology;
@@ -83,7 +95,6 @@ pub(crate) fn info<'a>(plant: &Plant<'a>, pay: Pay<'_>) -> Result<Datum<'a>> {
     let [kinds, meaningless] = of_edges(plant, pay)?;
     let said = |key: &str| Datum::value(plant.metadata.as_object().and_then(|metadata| metadata.get(key)));
     let pairs = topology.endpoints_met.iter().map(|at| topology.config.endpoints()[*at].join(" → "));
-    let lists = topology.config.lists().map(|(key, names)| (key.into(), Datum::texts(names.iter().cloned())));
     Ok(Datum::Record(
         INFO,
         vec![
@@ -100,7 +111,7 @@ pub(crate) fn info<'a>(plant: &Plant<'a>, pay: Pay<'_>) -> Result<Datum<'a>> {
             Datum::texts(pairs),
             Datum::count(topology.ports.arc_count()),
             Datum::count(topology.dangling.len()),
-            Datum::Map(lists.collect()),
+            config(plant),
             Datum::texts(topology.problems.iter().cloned()),
         ],
     ))

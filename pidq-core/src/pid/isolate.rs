@@ -7,7 +7,7 @@
 use hashbrown::{HashMap, HashSet};
 
 use super::ends::{carries_instrument, is_manhole, stands_in_line};
-use super::{Datum, Pay};
+use super::{Datum, Pay, segments};
 use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NONE, NodeId};
 use crate::graph::config::{Names, Role};
@@ -119,6 +119,7 @@ struct Isolation<'p, 'a> {
     dead_ends: Vec<NodeId>,
     swallowed: Vec<NodeId>,
     gaps: Vec<Gap>,
+    missing_ends: segments::Missing,
 }
 
 /// Follows every branch of some items to its barrier. `guide` says which nodes are barriers beside those of the roles.
@@ -145,6 +146,7 @@ pub(crate) fn isolate<'a, G: Guide>(
         dead_ends: Vec::new(),
         swallowed: Vec::new(),
         gaps: Vec::new(),
+        missing_ends: segments::Missing::default(),
     };
     for target in targets {
         isolation.take_in(*target);
@@ -208,6 +210,7 @@ impl Isolation<'_, '_> {
                 && !link.has(Link::ZONE)
                 && !link.has(Link::MEMBER)
                 && !link.has(Link::MEMBER_REVERSED)
+                && !link.has(Link::SEGMENT_END)
         });
         !is_used && !is_manhole(self.plant, port) && !carries_instrument(self.plant, port)
     }
@@ -250,7 +253,7 @@ impl Isolation<'_, '_> {
         let verdict = self.judge(node, guide)?;
         self.places.push(Place { node, from, port, depth: depth + 1, is_end: false });
         match verdict {
-            Verdict::Passes => self.pass(place),
+            Verdict::Passes => self.pass(place, guide)?,
             Verdict::Ends(kind) => {
                 let ports = vec![self.places[port as usize].node];
                 self.closed.insert((node, ports[0]));
@@ -312,16 +315,24 @@ impl Isolation<'_, '_> {
     }
 
     /// A passed item is inside the volume. Where nothing leads on from it, either the line ends or the drawing does.
-    fn pass(&mut self, place: u32) {
+    fn pass<G: Guide>(&mut self, place: u32, guide: &mut G) -> Result<()> {
         let node = self.places[place as usize].node;
         self.inside.push(node);
         let degree = self.plant.topology.flow_degree(node);
-        if degree < pipes_made_for(self.plant, node) {
+        if degree < pipes_made_for(self.plant, node) || degree < 2 && self.goes_on(node, guide)? {
             self.gaps.push(Gap { kind: "free_port", at: node, edge: NONE });
             self.open.push(Open { place, kind: "free_port", at: node });
         } else if degree < 2 {
             self.dead_ends.push(node);
         }
+        Ok(())
+    }
+
+    /// Whether something follows that is not drawn: the end of a segment, or the equipment of a nozzle.
+    fn goes_on<G: Guide>(&mut self, node: NodeId, guide: &mut G) -> Result<bool> {
+        let topology = &self.plant.topology;
+        let is_alone = topology.roles[node as usize] == Role::Port && topology.owner(node).is_none();
+        Ok(is_alone || self.missing_ends.ends_openly(self.plant, node, &mut |units| guide.pay(units))?)
     }
 
     fn passes_equipment(&self) -> bool {
@@ -360,12 +371,14 @@ impl Isolation<'_, '_> {
         }
     }
 
-    /// Edges at the volume whose other end names no node.
+    /// Pipes at the volume, and nozzles of what is in it, whose other end names no node.
     fn find_dangling<G: Guide>(&mut self, guide: &mut G) -> Result<()> {
         let topology = &self.plant.topology;
         guide.pay(topology.dangling.len() as u64)?;
         let inside: HashSet<NodeId> = self.inside.iter().copied().collect();
-        for edge in topology.dangling.iter().filter(|edge| topology.links[**edge as usize].has(Link::FLOW)) {
+        let opens =
+            |edge: &&EdgeId| [Link::FLOW, Link::PART].iter().any(|link| topology.links[**edge as usize].has(*link));
+        for edge in topology.dangling.iter().filter(opens) {
             let known = topology.ends[*edge as usize].into_iter().find(|end| inside.contains(end));
             self.gaps.extend(known.map(|node| Gap { kind: "dangling_edge", at: node, edge: *edge }));
         }

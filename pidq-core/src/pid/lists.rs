@@ -5,7 +5,7 @@
 use hashbrown::{HashMap, HashSet};
 
 use super::tag::{Tag, variable};
-use super::{Datum, Pay, Purse, flow, loops, sections};
+use super::{Datum, Pay, Purse, flow, loops, sections, segments};
 use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NONE, NodeId};
 use crate::graph::config::{Names, Role, snake_case};
@@ -320,8 +320,7 @@ fn as_measured<'a>(value: Value<'a>, field: &Field) -> Value<'a> {
 
 /// Whether an item is there to change what a pipe carries.
 pub(crate) fn may_change(plant: &Plant<'_>, node: NodeId, field: &Field) -> bool {
-    let is_property_break = plant.class(node).is_some_and(|class| snake_case(class).contains("property_break"));
-    if plant.topology.is_equipment(node) || is_property_break {
+    if plant.topology.is_equipment(node) || is_property_break(plant, node) {
         return true;
     }
     match field {
@@ -329,6 +328,11 @@ pub(crate) fn may_change(plant: &Plant<'_>, node: NodeId, field: &Field) -> bool
         Field::Named(Names::PipingClass) => is_valve(plant, node),
         _ => false,
     }
+}
+
+/// A mark that says where the class or another property of a pipe changes.
+pub(crate) fn is_property_break(plant: &Plant<'_>, node: NodeId) -> bool {
+    plant.class(node).is_some_and(|class| snake_case(class).contains("property_break"))
 }
 
 /// A tee that is drawn with ports of different sizes.
@@ -549,21 +553,20 @@ struct Segments {
 
 impl Segments {
     fn of(plant: &Plant<'_>, purse: &mut dyn Purse) -> Result<Segments> {
-        let mut segments = Segments::default();
+        let mut found = Segments::default();
         for (group, member) in plant.topology.memberships() {
             purse.pay(1)?;
-            *segments.count_of.entry(group).or_default() += 1;
+            *found.count_of.entry(group).or_default() += 1;
             if plant.has_type(group, Names::LineType) {
-                segments.line_of.insert(member, group);
+                found.line_of.insert(member, group);
             }
         }
         for edge in plant.topology.edges_of(Link::SEGMENT_END) {
-            let kind = plant.of_edge(edge, Names::EdgeKind).and_then(Value::as_str).unwrap_or("");
-            let is_start = kind.contains("start") || kind.contains("source");
+            let side = segments::side(plant, edge).unwrap_or(1);
             let [segment, item] = plant.topology.ends[edge as usize];
-            segments.ends.entry(segment).or_default()[usize::from(!is_start)].push(item);
+            found.ends.entry(segment).or_default()[side].push(item);
         }
-        Ok(segments)
+        Ok(found)
     }
 
     fn row<'a>(&self, plant: &Plant<'a>, node: NodeId) -> [(&'static str, Datum<'a>); 9] {

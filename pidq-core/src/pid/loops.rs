@@ -6,7 +6,7 @@ use super::tag::Tag;
 use super::{Datum, Pay, flow, sections};
 use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NodeId};
-use crate::graph::config::{Names, Role, snake_case};
+use crate::graph::config::{MAX_CLASS, Names, Role, snake_case};
 use crate::graph::plant::Plant;
 use crate::graph::topology::{Dir, Link, Over};
 
@@ -84,8 +84,10 @@ fn reach_parts(plant: &Plant<'_>, placed: &mut HashSet<NodeId>, pay: Pay<'_>) ->
     let mut open: Vec<NodeId> = placed.iter().copied().filter(|node| is_instrument(*node)).collect();
     while let Some(node) = open.pop() {
         let near = topology.table(Over::All, Dir::Both).nodes(node);
-        pay(1 + near.len() as u64)?;
-        open.extend(near.iter().copied().filter(|next| is_instrument(*next) && placed.insert(*next)));
+        let parts = topology.named_members(node);
+        pay(1 + (near.len() + parts.len()) as u64)?;
+        let all = near.iter().chain(parts).copied().chain(topology.named_group(node));
+        open.extend(all.filter(|next| is_instrument(*next) && placed.insert(*next)));
     }
     Ok(())
 }
@@ -141,8 +143,13 @@ pub(crate) fn record<'a>(plant: &Plant<'a>, found: &Loop, pay: Pay<'_>) -> Resul
     Ok(Datum::Record(LOOP, row(plant, found, pay)?))
 }
 
+/// Whether a class of an instrument says that it moves something.
+pub(crate) fn acts_by_class(plant: &Plant<'_>, node: NodeId) -> bool {
+    has_word(plant, node, &["actuat", "positioner"])
+}
+
 /// Whether an instrument senses: by its pipe or a signal from the process, by its class, or by a letter of its tag.
-fn senses(plant: &Plant<'_>, node: NodeId) -> bool {
+pub(crate) fn senses(plant: &Plant<'_>, node: NodeId) -> bool {
     let topology = &plant.topology;
     let is_process = |other: NodeId| {
         let role = topology.roles[other as usize];
@@ -162,12 +169,17 @@ fn senses(plant: &Plant<'_>, node: NodeId) -> bool {
 }
 
 /// Whether a class of an instrument says that it senses.
-fn is_sensor_by_class(plant: &Plant<'_>, node: NodeId) -> bool {
-    const WORDS: &[&str] = &["sensor", "transmitter", "element", "signal_generating", "sensing"];
+pub(crate) fn is_sensor_by_class(plant: &Plant<'_>, node: NodeId) -> bool {
+    has_word(plant, node, &["sensor", "transmitter", "element", "signal_generating", "sensing"])
+}
+
+/// Whether a class of a node has a part of a word. What is longer than a class is a text, and looking through it each time
+/// that somebody asks would take for ever.
+fn has_word(plant: &Plant<'_>, node: NodeId, words: &[&str]) -> bool {
     let object = plant.node(node).as_object();
     let classes = plant.topology.config.names(Names::Class).iter();
-    let mut classes = classes.filter_map(|name| object?.get(name)?.as_str()).map(snake_case);
-    classes.any(|class| WORDS.iter().any(|word| class.contains(word)))
+    let classes = classes.filter_map(|name| object?.get(name)?.as_str()).filter(|class| class.len() <= MAX_CLASS);
+    classes.map(snake_case).any(|class| words.iter().any(|word| class.contains(word)))
 }
 
 /// The valves that are members, or that members act on by way of signals and actuators. Ascending.
@@ -199,10 +211,12 @@ pub(crate) fn final_elements(plant: &Plant<'_>, members: &[NodeId], pay: Pay<'_>
             continue;
         }
         let table = topology.table(Over::All, Dir::Down);
-        pay(1 + table.degree(node) as u64)?;
-        for (next, edge) in table.arcs(node) {
+        let parts = topology.named_members(node);
+        pay(1 + (table.degree(node) + parts.len()) as u64)?;
+        let acted_on = table.arcs(node).filter(|(_, edge)| acts(*edge)).map(|(next, _)| next);
+        for next in acted_on.chain(parts.iter().copied()) {
             let is_on_the_way = is_final(next) || topology.flow_degree(next) == 0;
-            if acts(edge) && is_on_the_way && seen.insert(next) {
+            if is_on_the_way && seen.insert(next) {
                 queue.push((next, depth + 1));
             }
         }

@@ -1,4 +1,7 @@
 //! Where things are on the drawing, for pointing at them.
+//!
+//! Positions are the numbers of the drawing, whichever way its y-axis points. The top of a box is where people see it: at
+//! its lowest y where y grows downwards, as on screens, and at its highest where it grows upwards.
 
 use super::diff::place;
 use super::{Datum, Pay};
@@ -40,9 +43,21 @@ pub(crate) fn at<'a>(plant: &Plant<'a>, point: &[f64], pay: Pay<'_>) -> Result<D
     all(plant, pay, |node| area(node).is_some_and(holds))
 }
 
-/// The nodes whose box lies in another box.
+/// Whether y grows upwards: as the drawing says, or the first of the sheets that were joined which says it.
+fn counts_upwards(plant: &Plant<'_>) -> bool {
+    let sheets = plant.metadata.as_object().and_then(|metadata| metadata.get("sheets")).and_then(Value::as_array);
+    let sheets = sheets.into_iter().flat_map(|sheets| sheets.iter());
+    let axis = |metadata: Value<'_>| {
+        let system = metadata.as_object()?.get("coordinate_system")?;
+        Some(system.as_object()?.get("y_axis")?.as_str()? == "up")
+    };
+    [plant.metadata].into_iter().chain(sheets).find_map(axis) == Some(true)
+}
+
+/// The nodes whose box lies in another box, which is given by its left and top edge.
 pub(crate) fn within<'a>(plant: &Plant<'a>, outer: &[f64], pay: Pay<'_>) -> Result<Datum<'a>> {
-    let [x, y, w, h] = [0, 1, 2, 3].map(|at| outer.get(at).copied().unwrap_or(f64::NAN));
+    let [x, top, w, h] = [0, 1, 2, 3].map(|at| outer.get(at).copied().unwrap_or(f64::NAN));
+    let y = if counts_upwards(plant) { top - h } else { top };
     let lies =
         |[left, low, width, height]: [f64; 4]| left >= x && low >= y && left + width <= x + w && low + height <= y + h;
     all(plant, pay, |node| area(node).is_some_and(lies))

@@ -2,7 +2,7 @@
 
 use hashbrown::{HashMap, HashSet};
 
-use super::{Datum, Pay, Purse, ends, flow, lists};
+use super::{Datum, Pay, Purse, ends, flow, lists, loops};
 use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NONE, NodeId};
 use crate::graph::config::{Names, Role, snake_case};
@@ -398,7 +398,10 @@ pub(crate) fn review_sections<'a>(
     }
     let mut groups: Vec<Vec<EdgeId>> = groups.into_values().collect();
     groups.sort_unstable();
-    let rows = groups.iter().enumerate().map(|(at, edges)| section_row(plant, at + 1, edges, &ends)).collect();
+    let mut rows = Vec::with_capacity(groups.len());
+    for (at, edges) in groups.iter().enumerate() {
+        rows.push(section_row(plant, at + 1, edges, &ends, pay)?);
+    }
     Ok(Datum::Table(KEYS, rows))
 }
 
@@ -418,7 +421,13 @@ fn ends_section(plant: &Plant<'_>, cuts: Cuts, is_minor: &dyn Fn(NodeId) -> bool
         || cuts.fluid && changes(Names::Fluid)
 }
 
-fn section_row<'a>(plant: &Plant<'a>, number: usize, edges: &[EdgeId], ends: &[bool]) -> Vec<Datum<'a>> {
+fn section_row<'a>(
+    plant: &Plant<'a>,
+    number: usize,
+    edges: &[EdgeId],
+    ends: &[bool],
+    pay: Pay<'_>,
+) -> Result<Vec<Datum<'a>>> {
     let topology = &plant.topology;
     let is_end = |node: &NodeId| ends[*node as usize];
     let unique = |nodes: Vec<NodeId>| {
@@ -435,13 +444,17 @@ fn section_row<'a>(plant: &Plant<'a>, number: usize, edges: &[EdgeId], ends: &[b
         unique(all.iter().filter(|node| topology.is_equipment(**node)).map(|node| topology.holder(*node)).collect());
     let runs = named_by(plant, edges, Names::Segment);
     // An instrument may be located in a run of pipe as a whole.
-    let instruments = unique(items.iter().chain(&runs).flat_map(|item| sensed_by(topology, *item)).collect());
+    let mut sensing = Vec::new();
+    for item in items.iter().chain(&runs) {
+        sensing.extend(sensed_by(plant, *item, pay)?);
+    }
+    let instruments = unique(sensing);
     let guards = |node: &NodeId| matches!(topology.roles[*node as usize], Role::Relief | Role::OneWay);
     let safeguards = items.iter().copied().filter(guards).collect();
     let limits = design_limits(plant, items.iter().chain(&equipment).copied().chain(rated_with(plant, &all, edges)));
     let mut lines = lines_of(plant, edges.iter().copied());
     lines.sort();
-    vec![
+    Ok(vec![
         Datum::Text(format!("S{number}")),
         Datum::Nodes(from),
         Datum::Nodes(to),
@@ -451,7 +464,7 @@ fn section_row<'a>(plant: &Plant<'a>, number: usize, edges: &[EdgeId], ends: &[b
         Datum::Nodes(instruments),
         Datum::Nodes(safeguards),
         limits,
-    ]
+    ])
 }
 
 /// What else limits the conditions in a section: the lines and runs of its pipes, and the sides of exchangers at its ends.
@@ -471,13 +484,40 @@ fn named_by(plant: &Plant<'_>, edges: &[EdgeId], names: Names) -> Vec<NodeId> {
     named.filter(|node| seen.insert(*node)).collect()
 }
 
-/// The instruments that are joined to an item by a signal or by their place.
-fn sensed_by(topology: &Topology, item: NodeId) -> Vec<NodeId> {
-    let near = topology.table(Over::All, Dir::Both).arcs(item);
-    let is_instrument = |(node, edge): &(NodeId, EdgeId)| {
-        topology.roles[*node as usize] == Role::Instrument && !topology.links[*edge as usize].has(Link::FLOW)
-    };
-    near.filter(is_instrument).map(|(node, _)| node).collect()
+/// The instruments whose sensing point is an item: those that stand in the pipe, are located in the item, are told
+/// something by it, or are joined to it and do not act on it.
+fn sensed_by(plant: &Plant<'_>, item: NodeId, pay: Pay<'_>) -> Result<Vec<NodeId>> {
+    let topology = &plant.topology;
+    let is_instrument = |node: NodeId| topology.roles[node as usize] == Role::Instrument;
+    let arcs = topology.table(Over::All, Dir::Both).arcs(item);
+    let members = topology.named_members(item);
+    pay(1 + (arcs.len() + members.len()) as u64)?;
+    let mut found: Vec<NodeId> = Some(item).filter(|item| is_instrument(*item)).into_iter().collect();
+    for (node, edge) in arcs.filter(|(node, _)| is_instrument(*node)) {
+        pay(1 + topology.table(Over::All, Dir::Up).degree(node) as u64)?;
+        found.extend(senses_at(plant, node, item, edge).then_some(node));
+    }
+    let members = members.iter().copied().filter(|node| is_instrument(*node));
+    found.extend(members.filter(|node| !loops::acts_by_class(plant, *node)));
+    Ok(found)
+}
+
+/// Whether an edge between an instrument and an item says that the instrument senses there. What it acts on it does not
+/// sense: a controller is joined to its valve, and its sensor is elsewhere.
+fn senses_at(plant: &Plant<'_>, instrument: NodeId, item: NodeId, edge: EdgeId) -> bool {
+    let topology = &plant.topology;
+    let (link, is_told) = (topology.links[edge as usize], topology.flow_ends(edge)[0] == item);
+    let role = topology.roles[item as usize];
+    if link.has(Link::FLOW) || loops::acts_by_class(plant, instrument) {
+        return false;
+    }
+    match () {
+        () if link.has(Link::ZONE) => !is_told,
+        // What an actuator refers to it moves; what a sensor refers to is the element it senses with.
+        () if link.has(Link::ACTUATES) => loops::is_sensor_by_class(plant, instrument),
+        () if link.has(Link::SIGNAL) && is_told => true,
+        () => !role.closes() && (role != Role::Equipment || loops::senses(plant, instrument)),
+    }
 }
 
 /// The lowest of the upper and the highest of the lower design limits of some items, by the name of the field.
