@@ -236,9 +236,8 @@ async fn join(
 ) -> Option<Context> {
     let (graph, mut drawn) = (asked.graph.as_ref()?, drawn?);
     found.warnings.append(&mut drawn.warnings);
-    let passages = found.passages.iter_mut().map(|passage| &mut passage.context);
-    let mut contexts: Vec<&mut Context> = std::iter::once(&mut drawn.context).chain(passages).collect();
-    drawing::name_nodes(platform, head, graph, &mut contexts).await;
+    let mut passages: Vec<&mut Context> = found.passages.iter_mut().map(|passage| &mut passage.context).collect();
+    drawing::name_nodes(platform, head, graph, &mut drawn, &mut passages).await;
     Some(drawn.context)
 }
 

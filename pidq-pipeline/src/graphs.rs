@@ -10,6 +10,7 @@ use pidq_http::{https_client, percent_encode, sentence, settings};
 use serde_json::Value;
 use tokio::time::timeout;
 
+use crate::keys;
 use crate::problems::unprocessable;
 
 /// What an administrator decides about it.
@@ -143,12 +144,13 @@ fn request(head: &Head, job: &str, body: &Value, form: &'static str) -> Option<R
         .header(ACCEPT, form)
         .header(ACCEPT_ENCODING, "identity")
         .header("x-request-id", &*head.id);
-    for (name, value) in
-        [(AUTHORIZATION.as_str(), head.header(AUTHORIZATION)), ("traceparent", head.traceparent.as_deref())]
-    {
-        if let Some(value) = value {
-            request = request.header(name, value);
-        }
+    // A key of the platform is a secret of the platform: no other service is told it.
+    let token = head.bearer().ok().flatten().filter(|token| keys::parts(token).is_none());
+    if let Some(token) = token {
+        request = request.header(AUTHORIZATION, format!("Bearer {token}"));
+    }
+    if let Some(trace) = &head.traceparent {
+        request = request.header("traceparent", trace);
     }
     let body = body.to_string();
     request.header("content-length", body.len()).body(Bytes::from(body)).ok()
@@ -161,7 +163,7 @@ fn refused(answer: &Answer) -> Problem {
     let detail = sentence(detail);
     match answer.status {
         StatusCode::UNAUTHORIZED => Problem::new(StatusCode::FORBIDDEN, "graph-refused").detail(
-            "The graph query service does not know this token. One of `/o/token/` is good for both, where they share accounts.",
+            "The graph query service wants a token that it knows. One of `/o/token/` is good for both, where they share accounts; an API key is not.",
         ),
         StatusCode::FORBIDDEN => Problem::new(StatusCode::FORBIDDEN, "graph-refused").detail(detail),
         StatusCode::NOT_FOUND => unprocessable("graph-not-found", "/graph/job_id", &detail),

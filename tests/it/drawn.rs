@@ -112,6 +112,9 @@ fn what_a_query_finds_in_a_drawing_comes_before_the_passages() {
     assert_eq!((&first["document_id"], &first["marker"]), (&Value::Null, &json!(1)));
     let nodes = |citation: &Value| citation["nodes"].as_array().cloned().unwrap_or_default();
     assert!(nodes(first).contains(&json!("HV-1003A")), "{first}");
+    // Nozzles of many pumps are called N1: those of the others were not found.
+    let nozzles = nodes(first).iter().filter(|id| id.as_str().is_some_and(|id| id.ends_with("-N1"))).count();
+    assert_eq!(nozzles, 2, "{first}");
     // A tag in a document is the node of the drawing that has it.
     assert!(second["document_id"].is_string() && second.get("graph").is_none());
     assert!(nodes(second).contains(&json!("P-101A")), "{second}");

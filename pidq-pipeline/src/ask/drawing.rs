@@ -32,6 +32,8 @@ pub(super) struct Asked {
 /// What was found in a graph.
 pub(super) struct Found {
     pub context: Context,
+    /// The ids of its items; of an item without one, its tag or itself.
+    names: Vec<String>,
     pub warnings: Vec<Value>,
 }
 
@@ -48,19 +50,19 @@ pub(super) async fn ask(platform: &Platform, head: &Head, asked: &Asked) -> Resu
     let answer = graphs::query(&**service, head, &asked.job_id, &body, "application/x-ndjson").await?;
     let lines = String::from_utf8_lossy(&answer.body);
     let (text, is_whole) = shown(&lines);
-    let tags = names_in(text);
+    let items: Vec<Value> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
     let context = Context {
         filename: asked.job_id.clone(),
         text: if text.is_empty() { "The query finds nothing.".to_owned() } else { text.to_owned() },
         score: 1.0,
-        tags,
+        tags: texts(&items, |item| [&item["tag"], item]),
         graph: Some(Drawn { job_id: asked.job_id.clone(), change_version: answer.version, query: asked.query.clone() }),
         ..Context::default()
     };
     let detail =
         format!("The result of the graph query has {} bytes: the model sees its first {}.", lines.len(), text.len());
     let warnings = if is_whole { vec![] } else { vec![json!({"code": "graph-result-cut", "detail": detail})] };
-    Ok(Found { context, warnings })
+    Ok(Found { context, names: texts(&items, |item| [&item["id"], &item["tag"], item]), warnings })
 }
 
 /// The first lines of a result, one of its items a line.
@@ -73,23 +75,23 @@ fn shown(lines: &str) -> (&str, bool) {
     (fits.rsplit_once('\n').map_or(fits, |(whole, _)| whole), false)
 }
 
-/// What may be the id or the tag of a node, in the order of the items.
-fn names_in(lines: &str) -> Vec<String> {
-    let mut names = Vec::new();
-    for item in lines.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()) {
-        let own = [&item, &item["tag"], &item["id"]];
-        if let Some(name) = own.into_iter().find_map(Value::as_str) {
-            names.push(name.to_owned());
-        }
-    }
+/// Of each item the first text among some parts of it, in their order and once each.
+fn texts<const N: usize>(items: &[Value], parts: impl Fn(&Value) -> [&Value; N]) -> Vec<String> {
     let mut seen = BTreeSet::new();
-    names.retain(|name| seen.insert(name.clone()));
-    names
+    let texts = items.iter().filter_map(|item| parts(item).into_iter().find_map(Value::as_str));
+    texts.filter(|text| seen.insert(*text)).map(str::to_owned).collect()
 }
 
-/// Says of each tag in contexts which node of the graph it is. Without an answer they stay tags.
-pub(super) async fn name_nodes(platform: &Platform, head: &Head, asked: &Asked, contexts: &mut [&mut Context]) {
-    let names: BTreeSet<&String> = contexts.iter().flat_map(|context| &context.tags).take(NAMES).collect();
+/// Says of each tag in passages which node of the graph it is, and which nodes were found. Without an answer nothing is said.
+pub(super) async fn name_nodes(
+    platform: &Platform,
+    head: &Head,
+    asked: &Asked,
+    found: &mut Found,
+    passages: &mut [&mut Context],
+) {
+    let tags = passages.iter().flat_map(|passage| &passage.tags);
+    let names: BTreeSet<&String> = found.names.iter().chain(tags).take(NAMES).collect();
     let (Some(service), false) = (platform.graphs.get(), names.is_empty()) else { return };
     let body = json!({"query": NODES_OF, "params": {"names": names}});
     let answer = graphs::query(&**service, head, &asked.job_id, &body, "application/json").await;
@@ -99,23 +101,38 @@ pub(super) async fn name_nodes(platform: &Platform, head: &Head, asked: &Asked, 
     };
     let told: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
     let known = by_name(told["result"].as_array().map_or(&[][..], Vec::as_slice));
-    for context in contexts {
-        let mut seen = BTreeSet::new();
-        let nodes = context.tags.iter().filter_map(|tag| known.get(tag.as_str())).flatten();
-        context.nodes = nodes.filter(|id| seen.insert(**id)).map(|id| (*id).to_owned()).collect();
+    found.context.nodes = nodes_of(&found.names, &known);
+    for passage in passages {
+        passage.nodes = nodes_of(&passage.tags, &known);
     }
 }
 
+/// The nodes of names, once each.
+fn nodes_of(names: &[String], known: &BTreeMap<String, Vec<String>>) -> Vec<String> {
+    let mut seen = BTreeSet::new();
+    let nodes = names.iter().filter_map(|name| known.get(name)).flatten();
+    nodes.filter(|id| seen.insert(*id)).cloned().collect()
+}
+
 /// The ids of nodes under their ids and tags.
-fn by_name(nodes: &[Value]) -> BTreeMap<&str, Vec<&str>> {
-    let mut known: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+fn by_name(nodes: &[Value]) -> BTreeMap<String, Vec<String>> {
+    let mut known: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for node in nodes {
-        let Some(id) = node["id"].as_str() else { continue };
-        for name in [Some(id), node["tag"].as_str()].into_iter().flatten() {
-            known.entry(name).or_default().push(id);
+        let Some(id) = id_of(node) else { continue };
+        for name in [Some(id.clone()), node["tag"].as_str().map(str::to_owned)].into_iter().flatten() {
+            known.entry(name).or_default().push(id.clone());
         }
     }
     known
+}
+
+/// An id may be a number.
+fn id_of(node: &Value) -> Option<String> {
+    match &node["id"] {
+        Value::String(id) => Some(id.clone()),
+        Value::Number(id) => Some(id.to_string()),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
@@ -123,10 +140,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_items_or_their_tags_or_their_ids() {
-        let lines = "{\"id\":\"n1\",\"tag\":\"P-101A\"}\n\"V-101\"\n{\"id\":\"n2\"}\n7\n\"V-101\"";
-        assert_eq!(names_in(lines), ["P-101A", "V-101", "n2"]);
-        assert!(names_in("").is_empty());
+    fn texts_of_items_come_once_in_their_order() {
+        let items = [json!({"id": "n1", "tag": "P-1"}), json!("V-1"), json!({"id": "n2", "tag": "P-1"}), json!(7)];
+        assert_eq!(texts(&items, |item| [&item["tag"], item]), ["P-1", "V-1"]);
+        assert_eq!(texts(&items, |item| [&item["id"], &item["tag"], item]), ["n1", "V-1", "n2"]);
     }
 
     #[test]
@@ -140,8 +157,8 @@ mod tests {
 
     #[test]
     fn a_tag_may_be_that_of_several_nodes() {
-        let nodes = [json!({"id": "a", "tag": "X"}), json!({"id": "b", "tag": "X"}), json!({"id": 7})];
-        assert_eq!(by_name(&nodes)["X"], ["a", "b"]);
+        let nodes = [json!({"id": "a", "tag": "X"}), json!({"id": 7, "tag": "X"}), json!({"tag": "Y"})];
+        assert_eq!(by_name(&nodes)["X"], ["a", "7"]);
         assert_eq!(by_name(&nodes)["a"], ["a"]);
     }
 }
