@@ -258,7 +258,7 @@ impl Default for TopologyConfig {
             words: names.iter().map(|names| words(names)).collect(),
             names,
             endpoints: vocabulary::ENDPOINTS.iter().map(|pair| pair.map(String::from)).collect(),
-            rules: RULES.iter().filter_map(|(role, pattern)| Rule::new(*role, pattern)).collect(),
+            rules: RULES.iter().filter_map(|(role, pattern)| Rule::usual(*role, pattern)).collect(),
         }
     }
 }
@@ -266,9 +266,18 @@ impl Default for TopologyConfig {
 impl Rule {
     /// Nothing where the pattern is malformed or too large.
     fn new(role: Role, pattern: &str) -> Option<Rule> {
+        SIZES.into_iter().find_map(|size| Rule::within(size, role, pattern))
+    }
+
+    /// One that every process needs, and nobody counts: it is built once, however large it is.
+    fn usual(role: Role, pattern: &str) -> Option<Rule> {
+        Rule::within(MAX_REGEX, role, pattern)
+    }
+
+    fn within(size: usize, role: Role, pattern: &str) -> Option<Rule> {
         let mut builder = regex::RegexBuilder::new(pattern);
-        builder.dfa_size_limit(MAX_REGEX >> 2);
-        SIZES.into_iter().find_map(|size| Some(Rule { role, pattern: builder.size_limit(size).build().ok()?, size }))
+        let pattern = builder.dfa_size_limit(MAX_REGEX >> 2).size_limit(size).build().ok()?;
+        Some(Rule { role, pattern, size })
     }
 }
 
