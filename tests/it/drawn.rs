@@ -1,32 +1,19 @@
 //! What drawings say in answers to questions: the graph query service beside the platform, or elsewhere.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
-use std::path::Path;
+use std::net::TcpListener;
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 
 use serde_json::{Value, json};
 
-use crate::service::{Service, folder};
+use crate::service::{self, Service, folder};
+use crate::up::{PASSWORD, SECRET, pipelines, start};
 
-const PASSWORD: &str = "a long password of a test";
-const SECRET: &str = "pidq_cs_a-long-secret-of-a-test-0123456789abcdefghij";
-const SETTINGS: &[(&str, &str)] =
-    &[("PIDQ_ADMIN_PASSWORD", PASSWORD), ("PIDQ_CLIENT_SECRET", SECRET), ("PIDQ_DRAIN_WAIT", "0s")];
-
-/// The status and the body of an answer.
+/// The status and the body of an answer, which is JSON.
 fn send(address: &str, line: &str, headers: &[String], body: &str) -> (u16, Value) {
-    let mut stream = TcpStream::connect(address).expect("it listens");
-    let headers: String = headers.iter().map(|header| format!("{header}\r\n")).collect();
-    let length = body.len();
-    let head = format!("{line} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-length: {length}\r\n");
-    write!(stream, "{head}{headers}\r\n{body}").expect("it reads");
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).expect("it answers");
-    let (head, body) = answer.split_once("\r\n\r\n").expect("a head and a body");
-    let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status");
-    (status, serde_json::from_str(body).unwrap_or_default())
+    let (status, body) = service::send(address, line, headers, body);
+    (status, serde_json::from_str(&body).unwrap_or_default())
 }
 
 /// A model that says one thing, and what it was told.
@@ -76,34 +63,19 @@ fn ask(address: &str, pipeline: &str, model: &str, graph: &Value, token: Option<
     send(address, &format!("POST /api/pipelines/{pipeline}/query"), &headers, &body.to_string())
 }
 
-fn pipeline(address: &str) -> String {
-    for _ in 0..300 {
-        let (_, list) = send(address, "GET /api/pipelines", &[], "");
-        let one = &list["data"][0];
-        if one["document_counts"]["ready"] == json!(3) {
-            return one["id"].as_str().expect("an id").to_owned();
-        }
-        thread::sleep(std::time::Duration::from_millis(100));
-    }
-    panic!("the documents of the demonstration are not read");
-}
-
 fn graph(query: &str) -> Value {
     json!({"job_id": "plant-100", "query": query})
 }
 
 const NEAR: &str = r#"downstream("T-101") | map({id: .id, tag: .tag})"#;
 
-fn up(data: &Path) -> Service {
-    Service::of("up", SETTINGS, &["--demo", "--data-dir", data.to_str().expect("a path")])
-}
-
 #[test]
 fn what_a_query_finds_in_a_drawing_comes_before_the_passages() {
-    let service = up(&folder("drawn"));
+    let service = start(&folder("drawn"));
     let (address, (model, told)) = (&service.address, model());
-    let (id, token) = (pipeline(address), token(address));
-    let ask = |graph: Value, token: Option<&str>| ask(address, &id, &model, &graph, token);
+    let (pipelines, token) = (pipelines(&service), token(address));
+    let id = pipelines[0]["id"].as_str().expect("an id");
+    let ask = |graph: Value, token: Option<&str>| ask(address, id, &model, &graph, token);
 
     let (status, answer) = ask(graph(NEAR), Some(&token));
     assert_eq!(status, 200, "{answer}");
@@ -146,7 +118,7 @@ fn what_a_query_finds_in_a_drawing_comes_before_the_passages() {
 
 #[test]
 fn the_drawing_may_be_kept_by_a_service_elsewhere() {
-    let graphs = up(&folder("drawn-elsewhere"));
+    let graphs = start(&folder("drawn-elsewhere"));
     let data = folder("drawn-platform");
     let url = format!("http://{}", graphs.address);
     let arguments = ["--data-dir", data.to_str().expect("a path"), "--graph-url", &url];

@@ -1,7 +1,7 @@
 //! The service as the command starts it, and the commands that look after its accounts and graphs.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -70,6 +70,19 @@ fn address(child: &mut Child) -> String {
     });
     thread::spawn(move || lines.for_each(drop));
     said.expect("it says where it listens")
+}
+
+/// The status and the body of an answer to `GET /path`, or to another line.
+pub fn send(address: &str, line: &str, headers: &[String], body: &str) -> (u16, String) {
+    let mut stream = TcpStream::connect(address).expect("it listens");
+    let headers: String = headers.iter().map(|header| format!("{header}\r\n")).collect();
+    let length = body.len();
+    let head = format!("{line} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-length: {length}\r\n");
+    write!(stream, "{head}{headers}\r\n{body}").expect("it reads");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).expect("it answers");
+    let (head, body) = answer.split_once("\r\n\r\n").expect("a head and a body");
+    (head.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status"), body.to_owned())
 }
 
 fn shell(line: &str) -> String {

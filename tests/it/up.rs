@@ -1,7 +1,5 @@
 //! Graphs and documents served by one process, as a new user starts it.
 
-use std::io::{Read, Write};
-use std::net::TcpStream;
 use std::path::Path;
 use std::process::Command;
 use std::thread;
@@ -9,30 +7,24 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::service::{Service, folder, pidq};
+use crate::service::{Service, folder, pidq, send};
 
-const PASSWORD: &str = "a long password of a test";
-const SECRET: &str = "pidq_cs_a-long-secret-of-a-test-0123456789abcdefghij";
+pub const PASSWORD: &str = "a long password of a test";
+pub const SECRET: &str = "pidq_cs_a-long-secret-of-a-test-0123456789abcdefghij";
 /// What the first start would make up, and no time for a proxy to notice that it ends.
 const SETTINGS: &[(&str, &str)] =
     &[("PIDQ_ADMIN_PASSWORD", PASSWORD), ("PIDQ_CLIENT_SECRET", SECRET), ("PIDQ_DRAIN_WAIT", "0s")];
 
-fn start(data: &Path) -> Service {
+pub fn start(data: &Path) -> Service {
     Service::of("up", SETTINGS, &["--demo", "--data-dir", data.to_str().expect("a path")])
 }
 
-/// The status and the body of an answer.
 fn get(service: &Service, path: &str) -> (u16, String) {
-    let mut stream = TcpStream::connect(&service.address).expect("it listens");
-    write!(stream, "GET {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n").expect("it reads");
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).expect("it answers");
-    let (head, body) = answer.split_once("\r\n\r\n").expect("a head and a body");
-    (head.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status"), body.to_owned())
+    send(&service.address, &format!("GET {path}"), &[], "")
 }
 
 /// The pipelines, when all of their documents were read.
-fn pipelines(service: &Service) -> Vec<Value> {
+pub fn pipelines(service: &Service) -> Vec<Value> {
     for _ in 0..300 {
         let (status, body) = get(service, "/api/pipelines");
         assert_eq!(status, 200, "{body}");
