@@ -6,7 +6,7 @@
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 
-use pidq_core::{Object, Value};
+use pidq_core::Value;
 
 use crate::error::Result;
 use crate::model::{Edge, Model, Node, json};
@@ -70,7 +70,7 @@ impl Groups {
 fn write_nodes(model: &Model<'_>, key: &str, out: &mut String) {
     let mut groups = Groups::default();
     for node in &model.nodes {
-        groups.add(labels(node), map([(key, Value::String(&node.name))].into_iter().chain(fields(node.fields))));
+        groups.add(labels(node), map([(key, Value::String(&node.name))].into_iter().chain(node.fields.iter())));
     }
     for ghost in &model.ghosts {
         groups.add(":`missing`".into(), map([(key, Value::String(ghost))].into_iter()));
@@ -83,7 +83,7 @@ fn write_edges(model: &Model<'_>, key: &str, out: &mut String) {
     let mut groups = Groups::default();
     for edge in &model.edges {
         let [from, to] = [&edge.from, &edge.to].map(|end| quoted_text(&end.name));
-        let row = format!("{{from: {from}, to: {to}, fields: {}}}", map(fields(edge.fields)));
+        let row = format!("{{from: {from}, to: {to}, fields: {}}}", map(edge.fields.iter()));
         groups.add(kind(edge), row);
     }
     groups.write(out, |kind| {
@@ -93,21 +93,16 @@ fn write_edges(model: &Model<'_>, key: &str, out: &mut String) {
     });
 }
 
-/// Type, entity and class, as labels.
+/// The labels beside [`LABEL`], each once.
 fn labels(node: &Node<'_>) -> String {
-    let words = [node.kind(), node.class_name()].into_iter().flatten().flat_map(|text| text.split('.'));
     let mut seen = HashSet::from([LABEL]);
-    let words = words.filter(|word| !word.is_empty() && seen.insert(word));
+    let words = node.labels().filter(|word| !word.is_empty() && seen.insert(word));
     words.map(|word| format!(":{}", quoted_name(word))).collect()
 }
 
 fn kind(edge: &Edge<'_>) -> String {
     let kind = edge.kind();
     quoted_name(&if kind.is_empty() { "CONNECTED".into() } else { kind.to_uppercase() })
-}
-
-fn fields(object: Object<'_>) -> impl Iterator<Item = (&str, Value<'_>)> {
-    object.iter()
 }
 
 /// Properties; what is null has none.

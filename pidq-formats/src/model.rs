@@ -232,6 +232,11 @@ impl<'a> Node<'a> {
         words(self.fields, self.words.list("node_type"))
     }
 
+    /// Its sort and the parts of its class, as they are written: the labels of a graph database.
+    pub fn labels(&self) -> impl Iterator<Item = &'a str> {
+        [self.kind(), self.class_name()].into_iter().flatten().flat_map(|text| text.split('.'))
+    }
+
     /// Its class, as it is written.
     pub fn class_name(&self) -> Option<&'a str> {
         words(self.fields, self.words.list("class_fields"))

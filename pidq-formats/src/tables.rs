@@ -136,15 +136,9 @@ fn property(column: &crate::columns::Column<'_>) -> String {
     format!("{}:{kind}", column.key.replace(':', "_"))
 }
 
-/// Type, entity and class, as labels.
+/// The labels in one cell.
 fn labels(node: &Node<'_>) -> String {
-    [node.kind(), node.class_name()]
-        .into_iter()
-        .flatten()
-        .flat_map(|text| text.split('.'))
-        .map(|text| text.replace(';', "_"))
-        .collect::<Vec<_>>()
-        .join(";")
+    node.labels().map(|text| text.replace(';', "_")).collect::<Vec<_>>().join(";")
 }
 
 /// Databases take texts as they are: no guard.
