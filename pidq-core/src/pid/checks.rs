@@ -363,9 +363,14 @@ fn dangling_edges(checker: &mut Checker<'_, '_>, pay: Pay<'_>) -> Result<()> {
     Ok(())
 }
 
+/// A value in a message: it may be any text.
+pub(super) fn shown(value: Value<'_>) -> String {
+    format!("{value:?}").chars().take(80).collect()
+}
+
 pub(super) fn without_node(plant: &Plant<'_>, edge: EdgeId, written: [Value<'_>; 2]) -> String {
     let missing = plant.topology.ends[edge as usize].iter().zip(written).filter(|(end, _)| **end == NONE);
-    let missing: Vec<String> = missing.map(|(_, value)| format!("{value:?}").chars().take(80).collect()).collect();
+    let missing: Vec<String> = missing.map(|(_, value)| shown(value)).collect();
     format!("no node has the id {}", missing.join(" or "))
 }
 
@@ -572,8 +577,7 @@ fn bad_version(checker: &mut Checker<'_, '_>, _: Pay<'_>) -> Result<()> {
     let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
     let is_good = version.as_str().is_some_and(|text| text.split('.').count() <= 3 && text.split('.').all(is_number));
     if !is_good {
-        let shown: String = format!("{version:?}").chars().take(80).collect();
-        checker.find(format!("{shown} is no schema version such as \"1.2.0\""), &[], &[]);
+        checker.find(format!("{} is no schema version such as \"1.2.0\"", shown(version)), &[], &[]);
     }
     Ok(())
 }

@@ -4,12 +4,11 @@
 use hashbrown::HashSet;
 
 use super::Pay;
-use super::checks::{WITHOUT_END, contain_each_other, containment_circles, own_id, without_node, written_ends};
+use super::checks::{WITHOUT_END, contain_each_other, containment_circles, own_id, shown, without_node, written_ends};
 use crate::error::{Result, Warning};
 use crate::graph::Graph;
 use crate::graph::index::Key;
 use crate::graph::plant::Plant;
-use crate::value::Value;
 
 /// Something doubtful that was found, how often, and the first case.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -124,11 +123,6 @@ fn ids(plant: &Plant<'_>, pay: Pay<'_>) -> Result<[Cases; 3]> {
         }
     }
     Ok([lacking, repeated, if has_texts { numbers } else { Cases::of("G013") }])
-}
-
-/// A value in a message: an id may be any text.
-fn shown(value: Value<'_>) -> String {
-    format!("{value:?}").chars().take(80).collect()
 }
 
 fn repeated_ids(plant: &Plant<'_>, pay: Pay<'_>) -> Result<Cases> {
