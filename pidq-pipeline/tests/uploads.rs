@@ -38,7 +38,7 @@ impl Server {
             ("PIDQ_DATA_DIR", data.as_str()),
             ("PIDQ_RATE", "0"),
             ("PIDQ_UPLOAD_RATE", "0"),
-            ("PIDQ_READER", env!("CARGO_BIN_EXE_pidq-extract")),
+            ("PIDQ_READER", env!("CARGO_BIN_EXE_pidq-pipeline")),
         ];
         let given = own.iter().chain(more);
         let environment = given.map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));

@@ -81,7 +81,7 @@ impl World {
             ("PIDQ_RATE", "0"),
             ("PIDQ_UPLOAD_RATE", "0"),
             ("PIDQ_QUERY_RATE", "0"),
-            ("PIDQ_READER", env!("CARGO_BIN_EXE_pidq-extract")),
+            ("PIDQ_READER", env!("CARGO_BIN_EXE_pidq-pipeline")),
         ];
         let environment = own.iter().chain(more).map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
         let settings = Settings::read(TABLES, [], environment).unwrap();

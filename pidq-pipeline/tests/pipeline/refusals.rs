@@ -289,7 +289,7 @@ async fn the_words_of_an_example_are_no_secrets() {
         let folder = tempfile::TempDir::new().unwrap();
         let data = folder.path().to_str().unwrap();
         let given = good.iter().map(|&(known, value)| (known, if known == name { word } else { value }));
-        let given = given.chain([("PIDQ_DATA_DIR", data), ("PIDQ_READER", env!("CARGO_BIN_EXE_pidq-extract"))]);
+        let given = given.chain([("PIDQ_DATA_DIR", data), ("PIDQ_READER", env!("CARGO_BIN_EXE_pidq-pipeline"))]);
         let given = given.map(|(name, value)| (name.to_owned(), value.to_owned()));
         let opened = pidq_pipeline::open(&Settings::read(TABLES, [], given).unwrap()).await;
         let why = opened.err().map(|error| error.to_string()).unwrap_or_default();

@@ -10,8 +10,11 @@ use zip::{CompressionMethod, ZipWriter};
 const MEMORY: u64 = 768 << 20;
 
 fn read_apart(name: &str, bytes: &[u8], options: &Options) -> Result<Extracted, Failure> {
-    let isolation =
-        Isolation { memory: MEMORY, processor: 60, ..Isolation::of(env!("CARGO_BIN_EXE_pidq-extract"), &[]) };
+    let isolation = Isolation {
+        memory: MEMORY,
+        processor: 60,
+        ..Isolation::of(env!("CARGO_BIN_EXE_pidq-pipeline"), &["pipeline", "read-document"])
+    };
     let result = in_child(&Upload { bytes, name: Some(name), media_type: None }, options, &isolation, &Stop::default());
     if let Err(failure) = &result {
         // The limits of the process are the last wall, not the first.

@@ -9,7 +9,7 @@ use pidq_pipeline::extract::{
 use super::{read_named, sample};
 
 fn isolation() -> Isolation {
-    Isolation::of(env!("CARGO_BIN_EXE_pidq-extract"), &[])
+    Isolation::of(env!("CARGO_BIN_EXE_pidq-pipeline"), &["pipeline", "read-document"])
 }
 
 fn read_apart(name: &str, bytes: &[u8], isolation: &Isolation) -> Result<Extracted, Failure> {
