@@ -13,6 +13,7 @@ pub(crate) mod meet;
 pub(crate) mod parts;
 pub(crate) mod pattern;
 pub(crate) mod plant;
+pub(crate) mod roles;
 pub(crate) mod routes;
 pub(crate) mod spare;
 pub(crate) mod topology;

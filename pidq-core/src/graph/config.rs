@@ -3,10 +3,10 @@
 //! The engine knows no field and no class of itself. All that it takes for granted stands in the tables below, and a
 //! document, a program or a query may say it differently.
 
+use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};
 
-use regex::Regex;
-
+use super::roles::{self, Role, Rule};
 use super::vocabulary;
 use crate::error::{Code, Error, Result};
 use crate::limits::{MAX_REGEX, MAX_WORD, MAX_WORDS};
@@ -29,6 +29,7 @@ pub struct TopologyConfig {
     /// The same in snake_case, as words are compared.
     words: Vec<Vec<String>>,
     endpoints: Vec<[String; 2]>,
+    /// Tried before the usual ones.
     rules: Vec<Rule>,
 }
 
@@ -149,106 +150,6 @@ const NAMES: &[Row] = &[
     (Names::DrawingNumber, "drawing_number", &["drawing_number"]),
 ];
 
-/// What a node is for the flow through a plant.
-#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
-pub(crate) enum Role {
-    #[default]
-    None,
-    /// Closes for certain: a blind, a spade, a spectacle.
-    PositiveBarrier,
-    /// Relieves: a safety valve, a rupture disc.
-    Relief,
-    /// A check valve.
-    OneWay,
-    /// A valve with an actuator: closes if the actuator does.
-    Control,
-    /// A valve that closes by hand.
-    Barrier,
-    Junction,
-    SizeBreak,
-    OffPage,
-    OpenEnd,
-    Port,
-    Instrument,
-    Equipment,
-}
-
-/// The names of roles in JSON.
-const ROLES: &[(Role, &str)] = &[
-    (Role::None, "none"),
-    (Role::PositiveBarrier, "positive_barrier"),
-    (Role::Relief, "relief"),
-    (Role::OneWay, "one_way"),
-    (Role::Control, "control"),
-    (Role::Barrier, "barrier"),
-    (Role::Junction, "junction"),
-    (Role::SizeBreak, "size_break"),
-    (Role::OffPage, "off_page"),
-    (Role::OpenEnd, "open_end"),
-    (Role::Port, "port"),
-    (Role::Instrument, "instrument"),
-    (Role::Equipment, "equipment"),
-];
-
-impl Role {
-    /// The name in JSON.
-    pub fn name(self) -> &'static str {
-        ROLES.iter().find(|(role, _)| *role == self).map_or("none", |(_, name)| name)
-    }
-
-    /// Whether it closes a line: by hand, by an actuator, or for certain.
-    pub fn closes(self) -> bool {
-        matches!(self, Role::Barrier | Role::Control | Role::PositiveBarrier)
-    }
-}
-
-/// A class and the role it has. Patterns see classes in snake_case, as a whole and by their last part.
-#[derive(Clone, Debug)]
-struct Rule {
-    role: Role,
-    pattern: Regex,
-    /// Bytes of the compiled pattern, rounded up.
-    size: usize,
-}
-
-/// The first rule that matches counts.
-const RULES: &[(Role, &str)] = &[
-    // What measures or sprays inside of a pipe is no nozzle of equipment.
-    (Role::None, r"^piping_component\.(.*_)?nozzle$|(^|_)(flow|spray)_nozzle$"),
-    (Role::Port, r"(^|_)nozzle$"),
-    (Role::OffPage, r"off_page|(^|_)opc$|connector_symbol|(^|_)outlet$|(^|_)inlet$"),
-    (Role::OpenEnd, r"open_end"),
-    (Role::None, r"^reference\.signal_end$"),
-    // What refers to another sheet does so whatever its class is called.
-    (Role::OffPage, r"^reference\."),
-    (
-        Role::Instrument,
-        r"^instruments?(\.|_|$)|(^|\.)process_instrumentation_function$|(^|_)(instrument|transmitter|controller|indicator|sensor|transducer|recorder|gauge)$",
-    ),
-    (Role::PositiveBarrier, r"blind_flange|line_blind|spade|spectacle|spool|^blind$"),
-    (Role::Relief, r"safety(_valve|_head)?(_or_fitting)?$|(rupture|bursting)_disc|relief|breather|vacuum_breaker"),
-    (Role::OneWay, r"(^|_)check(_valve)?$|(^|_)foot_valve$|non_return"),
-    (
-        Role::Control,
-        r"(^|_)(control|regulating)(_valve)?$|controlvalve|control_valves|(^|_)regulator$|(^|_)(motor|motori[sz]ed|solenoid|pneumatic|hydraulic|actuated|shut_?down|blow_?down|on_?off)(_operated|_actuated)?_valve$|pressure_reducing_valve$",
-    ),
-    (
-        Role::Barrier,
-        r"(^|_)(ball|gate|globe|plug|butterfly|needle|straightway|angle|shut_off|diaphragm|pinch|slide|block|isolation|stop|hand|manual|operated|drain|vent|bleed|sampling)_valve$|^(valve_)?(ball|gate|globe|plug|butterfly|needle)$",
-    ),
-    (Role::Junction, r"(^|_)tee$|^cross$|pipe_cross|(^|_)branch$|pipe_tee"),
-    (Role::SizeBreak, r"reducer|diameter_change"),
-    // What stands in a pipe is no end of it.
-    (
-        Role::None,
-        r"(^|_)in_?line_mixer$|^piping_component\.(.*_)?(filter|mixer|heater|cooler|separator|scrubber|ejector|cyclone)$",
-    ),
-    (
-        Role::Equipment,
-        r"^equipment\.|^equipment$|(^|_)(tank|vessel|pump|heat_exchanger|compressor|column|filter|reactor|blower|boiler|turbine|exchanger|cooler|heater|condenser|evaporator|reboiler|chiller|drum|silo|fan|dryer|furnace|agitator|mixer|separator|scrubber|absorber|stripper|ejector|cyclone|centrifuge|cooling_tower)$",
-    ),
-];
-
 impl Default for TopologyConfig {
     /// The names that drawings commonly use.
     fn default() -> Self {
@@ -258,31 +159,11 @@ impl Default for TopologyConfig {
             words: names.iter().map(|names| words(names)).collect(),
             names,
             endpoints: vocabulary::ENDPOINTS.iter().map(|pair| pair.map(String::from)).collect(),
-            rules: RULES.iter().filter_map(|(role, pattern)| Rule::usual(*role, pattern)).collect(),
+            rules: Vec::new(),
         }
     }
 }
 
-impl Rule {
-    /// Nothing where the pattern is malformed or too large.
-    fn new(role: Role, pattern: &str) -> Option<Rule> {
-        SIZES.into_iter().find_map(|size| Rule::within(size, role, pattern))
-    }
-
-    /// One that every process needs, and nobody counts: it is built once, however large it is.
-    fn usual(role: Role, pattern: &str) -> Option<Rule> {
-        Rule::within(MAX_REGEX, role, pattern)
-    }
-
-    fn within(size: usize, role: Role, pattern: &str) -> Option<Rule> {
-        let mut builder = regex::RegexBuilder::new(pattern);
-        let pattern = builder.dfa_size_limit(MAX_REGEX >> 2).size_limit(size).build().ok()?;
-        Some(Rule { role, pattern, size })
-    }
-}
-
-/// What a pattern may have in bytes. It counts as the first of these that is enough.
-const SIZES: [usize; 4] = [MAX_REGEX >> 8, MAX_REGEX >> 6, MAX_REGEX >> 4, MAX_REGEX >> 2];
 /// Bytes of all rules that a drawing brings itself. A server keeps many drawings.
 const MAX_RULES: usize = 2 * MAX_REGEX;
 /// Bytes of a class. What is longer is a text, and has no role: every rule would go through it.
@@ -338,7 +219,7 @@ impl TopologyConfig {
         &self.endpoints
     }
 
-    /// The default, made once: its patterns take a millisecond.
+    /// The default, made once.
     pub(crate) fn usual() -> &'static Arc<TopologyConfig> {
         static USUAL: LazyLock<Arc<TopologyConfig>> = LazyLock::new(Arc::default);
         &USUAL
@@ -357,7 +238,7 @@ impl TopologyConfig {
         }
         match object.get("roles").map(rules) {
             // Drawings within drawings bring rules of their own.
-            Some(Ok(rules)) if self.rules.len() + rules.len() > RULES.len() + MAX_WORDS => {
+            Some(Ok(rules)) if self.rules.len() + rules.len() > MAX_WORDS => {
                 problems.push(format!("more than {MAX_WORDS} rules at `roles`"));
             }
             Some(Ok(rules)) => drop(self.rules.splice(0..0, rules)),
@@ -384,9 +265,8 @@ impl TopologyConfig {
     pub(crate) fn size(&self) -> usize {
         let texts = self.names.iter().chain(&self.words).flatten().chain(self.endpoints.iter().flatten());
         let texts: usize = texts.map(|text| size_of::<String>() + text.len()).sum();
-        // The rules that are known without being told come last and share their programs. Others run in both directions.
-        let own = &self.rules[..self.rules.len().saturating_sub(RULES.len())];
-        texts + own.iter().map(|rule| 2 * rule.size).sum::<usize>()
+        // They run in both directions.
+        texts + self.rules.iter().map(|rule| 2 * rule.size).sum::<usize>()
     }
 
     /// The names of a list.
@@ -423,12 +303,13 @@ impl TopologyConfig {
         let whole = snake_case(class);
         let last = whole.rsplit(['.', '/', '#', ':']).next().unwrap_or(&whole);
         let matches = |rule: &&Rule| rule.pattern.is_match(&whole) || rule.pattern.is_match(last);
-        self.rules.iter().find(matches).map(|rule| rule.role)
+        self.rules.iter().find(matches).map(|rule| rule.role).or_else(|| roles::usual(&whole, last))
     }
 
     /// The rules of roles, in the order in which they are tried: role and pattern.
-    pub(crate) fn roles(&self) -> impl Iterator<Item = (&'static str, &str)> {
-        self.rules.iter().map(|rule| (rule.role.name(), rule.pattern.as_str()))
+    pub(crate) fn roles(&self) -> impl Iterator<Item = (&'static str, Cow<'_, str>)> {
+        let own = self.rules.iter().map(|rule| (rule.role.name(), rule.pattern.as_str().into()));
+        own.chain(roles::patterns().map(|(role, pattern)| (role.name(), pattern.into())))
     }
 
     /// The config as lists of names, for a report.
@@ -477,8 +358,8 @@ fn rules(value: Value<'_>) -> std::result::Result<Vec<Rule>, String> {
 fn role_and_pattern(item: Value<'_>) -> Option<(Role, Value<'_>)> {
     let item = item.as_object()?;
     let name = item.get("role")?.as_str()?;
-    let (role, _) = ROLES.iter().find(|(_, known)| *known == name)?;
-    Some((*role, item.get("match").filter(|pattern| pattern.as_str().is_some())?))
+    let role = Role::named(name)?;
+    Some((role, item.get("match").filter(|pattern| pattern.as_str().is_some())?))
 }
 
 fn words(names: &[String]) -> Vec<String> {
@@ -528,11 +409,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_list_has_its_row_and_every_rule_compiles() {
+    fn every_list_has_its_row() {
         for (at, (list, _, _)) in NAMES.iter().enumerate() {
             assert_eq!(*list as usize, at);
         }
-        assert_eq!(TopologyConfig::default().rules.len(), RULES.len());
     }
 
     #[test]

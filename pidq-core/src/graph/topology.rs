@@ -9,9 +9,10 @@ use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
 
 use super::adjacency::{Adjacency, EdgeId, NONE, NodeId};
-use super::config::{Names, Role, TopologyConfig};
+use super::config::{Names, TopologyConfig};
 use super::fields::Reader;
 use super::index::{Index, Key};
+use super::roles::Role;
 use super::vocabulary;
 use crate::error::{Code, Error, Result};
 use crate::limits::Limits;

@@ -9,7 +9,7 @@ use std::ops::Deref;
 use hashbrown::{HashMap, HashSet};
 
 use super::adjacency::{Adjacency, EdgeId, NONE, NodeId};
-use super::config::Role;
+use super::roles::Role;
 use super::topology::{Dir, Marks, Over, Topology};
 use crate::error::Result;
 

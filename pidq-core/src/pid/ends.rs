@@ -5,8 +5,9 @@
 use super::{Datum, Pay};
 use crate::error::Result;
 use crate::graph::adjacency::{NONE, NodeId};
-use crate::graph::config::{Names, Role, snake_case};
+use crate::graph::config::{Names, snake_case};
 use crate::graph::plant::Plant;
+use crate::graph::roles::Role;
 use crate::graph::topology::{Dir, Over, Topology};
 use crate::value::Value;
 

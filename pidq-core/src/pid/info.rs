@@ -2,8 +2,9 @@
 
 use super::{Datum, Pay};
 use crate::error::Result;
-use crate::graph::config::{Names, Role};
+use crate::graph::config::Names;
 use crate::graph::plant::Plant;
+use crate::graph::roles::Role;
 use crate::graph::topology::Link;
 use crate::value::Value;
 
@@ -83,8 +84,8 @@ fn config<'a>(plant: &Plant<'a>) -> Datum<'a> {
     let lists = config.lists().map(|(key, names)| (key.into(), Datum::texts(names.iter().cloned())));
     let pair = |pair: &[String; 2]| Datum::texts(pair.iter().cloned());
     let pairs = Datum::List(config.endpoints().iter().map(pair).collect());
-    let rule = |(role, pattern): (&'static str, &str)| vec![Datum::Word(role), Datum::Text(pattern.into())];
-    let rules = Datum::Table(RULE, config.roles().map(rule).collect());
+    let rules = config.roles().map(|(role, pattern)| vec![Datum::Word(role), Datum::Text(pattern.into())]);
+    let rules = Datum::Table(RULE, rules.collect());
     Datum::Map(lists.chain([("endpoints".into(), pairs), ("roles".into(), rules)]).collect())
 }
 

@@ -7,8 +7,9 @@ use hashbrown::{HashMap, HashSet};
 use super::{Datum, Pay, Purse, flow};
 use crate::error::Result;
 use crate::graph::adjacency::NodeId;
-use crate::graph::config::{Names, Role, TopologyConfig};
+use crate::graph::config::{Names, TopologyConfig};
 use crate::graph::plant::Plant;
+use crate::graph::roles::Role;
 use crate::graph::topology::{Dir, Over};
 use crate::value::{Object, Value, compare, convert, write};
 

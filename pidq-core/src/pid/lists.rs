@@ -8,9 +8,10 @@ use super::tag::{Tag, variable};
 use super::{Datum, Pay, Purse, flow, loops, sections, segments};
 use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NONE, NodeId};
-use crate::graph::config::{Names, Role, snake_case};
+use crate::graph::config::{Names, snake_case};
 use crate::graph::index::Key;
 use crate::graph::plant::Plant;
+use crate::graph::roles::Role;
 use crate::graph::topology::{Dir, Link, Over};
 use crate::value::{Value, convert};
 

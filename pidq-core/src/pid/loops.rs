@@ -6,8 +6,9 @@ use super::tag::Tag;
 use super::{Datum, Pay, flow, sections};
 use crate::error::Result;
 use crate::graph::adjacency::{EdgeId, NodeId};
-use crate::graph::config::{MAX_CLASS, Names, Role, snake_case};
+use crate::graph::config::{MAX_CLASS, Names, snake_case};
 use crate::graph::plant::Plant;
+use crate::graph::roles::Role;
 use crate::graph::topology::{Dir, Link, Over};
 
 /// A loop: the node that stands for it, if there is one, and its members.
