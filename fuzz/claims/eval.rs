@@ -6,7 +6,7 @@
 use std::fmt::Write;
 
 use pidq_core::error::{Code, Stage};
-use pidq_core::{Array, Graph, Limits, Object, Query, Scratch, Value};
+use pidq_core::{Array, Graph, Limits, Object, Outcome, Query, Scratch, Value};
 
 /// Items of a lengthened list: enough for columns, and some more, so that a part of them is enough too.
 const ROWS: usize = 80;
@@ -22,9 +22,11 @@ pub fn check(input: &str) {
 
     let plain = Query::parse(text).expect("it compiled before").without_shortcuts();
     compare(&query, &plain, &graph);
+    compare_parts(&query, &graph);
     if let Some(longer) = longer {
         let graph = Graph::from_json(longer).expect("copies of JSON are JSON");
         compare(&query, &plain, &graph);
+        compare_parts(&query, &graph);
         // Once more with all columns at hand.
         compare(&query, &plain, &graph);
     }
@@ -50,17 +52,31 @@ fn compare(query: &Query, plain: &Query, graph: &Graph) {
     }
 }
 
+/// A document that is read for the query alone gives what the whole one gives.
+fn compare_parts(query: &Query, graph: &Graph) {
+    let reading = query.read(graph.source()).expect("it was read before");
+    let scratch = Scratch::new();
+    assert_eq!(seen(query, reading.run(&scratch, limits())), run(query, graph), "of its parts and of the whole");
+}
+
 /// What can be seen of a run: the result and the fuel, or the error. Without warnings: a column knows of rows that a
 /// condition item by item never comes to, so which fields no object had may be told differently.
 type Run = Result<(String, u64), (Code, String)>;
 
 fn run(query: &Query, graph: &Graph) -> Run {
-    let limits = Limits { fuel: 200_000, memory: 16 << 20, output: 4 << 20, ..Limits::default() };
-    let seen = |error: pidq_core::Error| (error.code(), error.render(query.source()));
     let scratch = Scratch::new();
-    let outcome = query.run(graph, &scratch, limits).map_err(seen)?;
+    seen(query, query.run(graph, &scratch, limits()))
+}
+
+fn limits() -> Limits<'static> {
+    Limits { fuel: 200_000, memory: 16 << 20, output: 4 << 20, ..Limits::default() }
+}
+
+fn seen(query: &Query, run: pidq_core::Result<Outcome<'_>>) -> Run {
+    let refused = |error: pidq_core::Error| (error.code(), error.render(query.source()));
+    let outcome = run.map_err(refused)?;
     let mut json = Vec::new();
-    outcome.write_json(&mut json).map_err(seen)?;
+    outcome.write_json(&mut json).map_err(refused)?;
     let json = String::from_utf8(json).expect("results are UTF-8");
     Ok((json, outcome.fuel))
 }

@@ -47,6 +47,11 @@ pub(crate) fn find(name: &str, with_extensions: bool) -> Option<FunctionRef> {
     standard.or_else(|| row(extensions, name).map(FunctionRef::Extension))
 }
 
+/// Whether the function of a name asks the graph of a document, and so any part of it.
+pub(crate) fn asks_graph(name: &str) -> bool {
+    graph::FUNCTIONS.iter().chain(pid::FUNCTIONS).any(|function| function.name == name)
+}
+
 fn row(groups: &[(&str, &'static [Function])], name: &str) -> Option<&'static Function> {
     groups.iter().flat_map(|(_, rows)| *rows).find(|row| row.name == name)
 }

@@ -63,9 +63,13 @@ impl Graph {
     /// # Errors
     /// As [`Graph::from_json`].
     pub fn from_json_within(json: impl Into<Vec<u8>>, max_depth: usize) -> Result<Graph> {
-        let arena = load::load(json.into(), max_depth)?;
+        Ok(Graph::of(load::load(json.into(), max_depth)?))
+    }
+
+    /// The graph of a document.
+    pub(crate) fn of(arena: Arena) -> Graph {
         let (columns, place, topology) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
-        Ok(Graph { arena, columns, config: None, place, topology, spare: Spare::default() })
+        Graph { arena, columns, config: None, place, topology, spare: Spare::default() }
     }
 
     /// The same document, read with other names for its fields and other words for its classes. What the document says

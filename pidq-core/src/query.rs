@@ -2,6 +2,8 @@
 
 mod explanation;
 mod listing;
+mod parts;
+mod reading;
 
 use std::cell::OnceCell;
 use std::fmt;
@@ -26,6 +28,7 @@ use crate::syntax::{Expr, Profile, advice, format, json, print, text};
 use crate::value::{Value, Written, write};
 
 pub use explanation::{Explanation, Step};
+pub use reading::Reading;
 
 /// A language: functions and operators.
 #[derive(Clone, Debug)]

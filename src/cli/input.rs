@@ -4,8 +4,8 @@ use std::fs;
 use std::io::{self, IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
-use pidq::Graph;
 use pidq::limits::MAX_DEPTH;
+use pidq::{Graph, Query, Reading};
 
 use super::failure::{self, Failure, Result};
 use super::packed;
@@ -58,12 +58,27 @@ pub fn graph(path: &Path) -> Result<Graph> {
 }
 
 /// The document in a file, or nothing where the file is empty.
-pub fn document(path: &Path) -> Result<Option<Graph>> {
-    let bytes = json(path)?;
-    if bytes.trim_ascii().is_empty() {
-        return Ok(None);
-    }
-    Graph::from_json(bytes).map(Some).map_err(|error| Failure::Input(error, name(path)))
+fn document(path: &Path) -> Result<Option<Graph>> {
+    filled(path)?.map(|bytes| Graph::from_json(bytes).map_err(|error| Failure::Input(error, name(path)))).transpose()
+}
+
+/// The same for one query alone.
+pub fn reading<'q>(path: &Path, query: &'q Query) -> Result<Option<Reading<'q>>> {
+    filled(path)?.map(|bytes| read(path, query, bytes)).transpose()
+}
+
+/// The document in a file, for one query alone.
+pub fn for_query<'q>(path: &Path, query: &'q Query) -> Result<Reading<'q>> {
+    read(path, query, json(path)?)
+}
+
+fn read<'q>(path: &Path, query: &'q Query, bytes: Vec<u8>) -> Result<Reading<'q>> {
+    query.read(bytes).map_err(|error| Failure::Input(error, name(path)))
+}
+
+/// The bytes of a document, or nothing where the file is empty.
+fn filled(path: &Path) -> Result<Option<Vec<u8>>> {
+    Ok(Some(json(path)?).filter(|bytes| !bytes.trim_ascii().is_empty()))
 }
 
 /// The bytes of a document.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use pidq::error::{Code, Warning};
-use pidq::{Error, Graph, Limits, Outcome, Query, Scratch, Value};
+use pidq::{Error, Graph, Limits, Outcome, Query, Reading, Scratch, Value};
 
 use super::budget::LimitOptions;
 use super::failure::{self, Failure, Result, Status};
@@ -115,10 +115,10 @@ pub fn run(options: &Options) -> Result {
 fn ask(options: &Options, query: &Query, files: &[PathBuf]) -> Result {
     let mut printer = Printer::new(options);
     let mut first_failure = None;
-    for graph in options.documents(files)? {
+    for document in options.documents(query, files)? {
         // One bad document does not hide the others.
         if let Err(failure) =
-            graph.and_then(|graph| graph.map_or(Ok(()), |graph| answer(options, query, &graph, &mut printer)))
+            document.and_then(|found| found.map_or(Ok(()), |found| answer(options, query, &found, &mut printer)))
         {
             if matches!(failure, Failure::ClosedPipe) {
                 return Err(failure);
@@ -133,7 +133,7 @@ fn ask(options: &Options, query: &Query, files: &[PathBuf]) -> Result {
 }
 
 /// The documents one by one, as they are read; nothing for an empty file.
-type Documents<'f> = Box<dyn Iterator<Item = Result<Option<Graph>>> + 'f>;
+type Documents<'f> = Box<dyn Iterator<Item = Result<Option<Reading<'f>>>> + 'f>;
 
 impl Options {
     /// The query text and the files.
@@ -145,19 +145,20 @@ impl Options {
         Ok((input::text(path)?, first.chain(self.files.iter().cloned()).collect()))
     }
 
-    fn documents<'f>(&self, files: &'f [PathBuf]) -> Result<Documents<'f>> {
+    fn documents<'f>(&self, query: &'f Query, files: &'f [PathBuf]) -> Result<Documents<'f>> {
         if self.null_input {
             if !files.is_empty() {
                 return Err(Failure::Usage("with `--null-input` no document is read: leave the files out".into()));
             }
-            let null = Graph::from_json("null").map_err(|error| Failure::Input(error, "null".into()));
+            let null = query.read("null").map_err(|error| Failure::Input(error, "null".into()));
             return Ok(Box::new([null.map(Some)].into_iter()));
         }
         let files = input::files(files);
         if self.slurp {
-            return Ok(Box::new([input::slurp(&files).map(Some)].into_iter()));
+            let all = input::slurp(&files).map(|graph| Some(Reading::of(query, graph)));
+            return Ok(Box::new([all].into_iter()));
         }
-        Ok(Box::new(files.into_iter().map(|path| input::document(&path))))
+        Ok(Box::new(files.into_iter().map(|path| input::reading(&path, query))))
     }
 
     /// A file where the query should be is a habit from other commands.
@@ -197,14 +198,14 @@ impl Options {
 }
 
 /// Runs the query on one document and prints the result.
-fn answer(options: &Options, query: &Query, graph: &Graph, printer: &mut Printer) -> Result<()> {
+fn answer(options: &Options, query: &Query, document: &Reading<'_>, printer: &mut Printer) -> Result<()> {
     let refused = |error| Failure::Query(error, query.source().into());
     options.limits.within(|limits| {
         let scratch = Scratch::new();
-        let outcome = query.run(graph, &scratch, limits).map_err(refused)?;
+        let outcome = document.run(&scratch, limits).map_err(refused)?;
         warn(&outcome.warnings, query);
         if outcome.asked_graph {
-            warn(&doubts(graph, &outcome.warnings), query);
+            warn(&doubts(document.graph(), &outcome.warnings), query);
         }
         printer.print(outcome.value, limits).map_err(|stop| stop.of(query, &outcome))
     })

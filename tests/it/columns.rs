@@ -1,6 +1,6 @@
 //! Long lists are read column by column. Neither results nor errors nor fuel show it.
 
-use pidq::{Graph, Limits, Query, Scratch};
+use pidq::{Graph, Limits, Outcome, Query, Scratch};
 use proptest::prelude::*;
 
 /// Fields of an item: few values, many values, numbers, numbers and other things, missing, nested, odd.
@@ -199,17 +199,22 @@ fn query() -> impl Strategy<Value = String> {
 }
 
 /// What can be seen of a run: the answer as JSON or the rendered error, the warnings, and the fuel.
-fn seen(query: Query, graph: &Graph) -> (Result<String, String>, Vec<String>, Option<u64>) {
-    let text = query.source().to_owned();
+type Seen = (Result<String, String>, Vec<String>, Option<u64>);
+
+fn seen(query: Query, graph: &Graph) -> Seen {
     let scratch = Scratch::new();
-    match query.run(graph, &scratch, Limits::default()) {
+    told(query.source(), query.run(graph, &scratch, Limits::default()))
+}
+
+fn told(text: &str, run: pidq::Result<Outcome<'_>>) -> Seen {
+    match run {
         Ok(outcome) => {
             let mut json = Vec::new();
-            let written = outcome.write_json(&mut json).map_err(|error| error.render(&text));
+            let written = outcome.write_json(&mut json).map_err(|error| error.render(text));
             let warnings = outcome.warnings.iter().map(|warning| format!("{warning:?}")).collect();
             (written.map(|()| String::from_utf8(json).expect("UTF-8")), warnings, Some(outcome.fuel))
         }
-        Err(error) => (Err(error.render(&text)), Vec::new(), None),
+        Err(error) => (Err(error.render(text)), Vec::new(), None),
     }
 }
 
@@ -235,6 +240,25 @@ proptest! {
         let graph = Graph::from_json(json).expect("it is JSON");
         let query = || Query::with_params(&text, r#"{"name": "pump"}"#).expect("it compiles");
         prop_assert_eq!(seen(query(), &graph), seen(query(), &graph));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn parts_that_a_query_does_not_read_change_nothing(text in query(), json in list()) {
+        // The list stands inside a document that has more, and its items are asked one level further down too.
+        let json = format!(r#"{{"more": {json}, "list": {json}, "deep": [{{"list": {json}}}]}}"#);
+        let graph = Graph::from_json(json.as_str()).expect("it is JSON");
+        for text in [format!(".list | {text}"), format!(".deep | map(.list | {text})")] {
+            let query = || Query::with_params(&text, r#"{"name": "pump"}"#).expect("it compiles");
+            let asked = query();
+            let reading = asked.read(json.as_str()).expect("it is JSON");
+            let scratch = Scratch::new();
+            let of_parts = told(&text, reading.run(&scratch, Limits::default()));
+            prop_assert_eq!(of_parts, seen(query(), &graph), "{}", &text);
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Profile `match`: every case but those marked `may-differ`, which are accidents that no engine should copy.
 
-use pidq::{Dialect, Error, Graph, Limits, Operator, Place, PrintOptions};
+use pidq::{Dialect, Error, Graph, Limits, Operator, Place, PrintOptions, Query, Scratch};
 use serde_json::Value;
 
 const SUITE: &str = include_str!("../data/jsonquery/language_public.json");
@@ -45,7 +45,18 @@ fn run(dialect: &Dialect, case: &Value, input: &Value) -> Result<String, Error> 
         Some(text) => dialect.parse(text)?,
         None => dialect.compile_json(&case["json_query"].to_string())?,
     };
-    query.to_json(&Graph::from_json(input.to_string())?, Limits::default())
+    let answer = query.to_json(&Graph::from_json(input.to_string())?, Limits::default());
+    let shown = |answer: &Result<String, Error>| format!("{answer:?}");
+    assert_eq!(shown(&of_parts(&query, input)), shown(&answer), "{}: {query} on what it reads alone", case["id"]);
+    answer
+}
+
+/// The answer from a document that is read for the query alone.
+fn of_parts(query: &Query, input: &Value) -> Result<String, Error> {
+    let (reading, scratch) = (query.read(input.to_string())?, Scratch::new());
+    let mut json = Vec::new();
+    reading.run(&scratch, Limits::default())?.write_json(&mut json)?;
+    Ok(String::from_utf8(json).expect("results are UTF-8"))
 }
 
 /// What a case says of one answer.

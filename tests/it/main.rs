@@ -32,6 +32,7 @@ mod oracle;
 mod pid;
 mod properties;
 mod python;
+mod reading;
 mod readme;
 mod remote;
 mod service;

@@ -7,36 +7,34 @@
 mod number;
 mod text;
 
-use super::shape::{Place, Shapes, Steps};
+use super::shape::{Place, ShapeId, Shapes, Steps};
 use super::symbols::{Recent, Symbol, Symbols};
+use super::wanted::{PartId, Sieve, Wanted};
 use super::{Arena, Cell, Container, ContainerId, Lexeme, Text};
 use crate::error::{Code, Error, Location, Result, Span};
 use number::Number;
 
 /// Reads a document that is nested at most `max_depth` levels.
 pub(crate) fn load(json: Vec<u8>, max_depth: usize) -> Result<Arena> {
+    let source = text_of(json)?;
+    let mut arena = Loader::<false>::new(&source, max_depth, &Wanted::ALL).arena()?;
+    arena.source = source;
+    Ok(arena)
+}
+
+/// Keeps parts of a document; in place of the other values are gaps. All of it is read, and has to be right.
+pub(crate) fn load_parts(json: Vec<u8>, max_depth: usize, wanted: &Wanted) -> Result<Arena> {
+    let source = text_of(json)?;
+    let mut arena = Loader::<true>::new(&source, max_depth, wanted).arena()?;
+    arena.source = source;
+    Ok(arena)
+}
+
+fn text_of(json: Vec<u8>) -> Result<String> {
     if json.len() >= u32::MAX as usize {
         return Err(Error::new(Code::InputTooLarge, "The input is larger than 4 GiB"));
     }
-    let source = String::from_utf8(json).map_err(|error| not_utf8(error.utf8_error().valid_up_to()))?;
-    let mut loader = Loader::new(&source, max_depth);
-    let root = loader.document()?;
-    let Loader { decoded, cells, containers, texts, lexemes, symbols, shapes, duplicate_keys, .. } = loader;
-    let mut arena = Arena {
-        decoded,
-        cells,
-        containers,
-        texts,
-        lexemes,
-        symbols,
-        shapes,
-        root,
-        duplicate_keys,
-        source: String::new(),
-    };
-    arena.source = source;
-    arena.shrink();
-    Ok(arena)
+    String::from_utf8(json).map_err(|error| not_utf8(error.utf8_error().valid_up_to()))
 }
 
 fn not_utf8(at: usize) -> Error {
@@ -74,14 +72,18 @@ struct Frame {
     step: u32,
     /// Where its children begin in `pending`.
     base: usize,
+    /// What of it is wanted.
+    part: PartId,
 }
 
 impl Frame {
-    const DOCUMENT: Frame =
-        Frame { around: Around::Document, container: ContainerId(u32::MAX), step: Steps::ROOT, base: 0 };
+    fn document(part: PartId) -> Frame {
+        Frame { around: Around::Document, container: ContainerId(u32::MAX), step: Steps::ROOT, base: 0, part }
+    }
 }
 
-struct Loader<'s> {
+/// Reads a document, or with `PARTS` parts of it.
+struct Loader<'s, const PARTS: bool> {
     source: &'s str,
     bytes: &'s [u8],
     max_depth: usize,
@@ -99,10 +101,11 @@ struct Loader<'s> {
     shapes: Shapes,
     steps: Steps,
     duplicate_keys: usize,
+    sieve: Sieve<'s>,
 }
 
-impl<'s> Loader<'s> {
-    fn new(source: &'s str, max_depth: usize) -> Loader<'s> {
+impl<'s, const PARTS: bool> Loader<'s, PARTS> {
+    fn new(source: &'s str, max_depth: usize, wanted: &'s Wanted) -> Self {
         Loader {
             source,
             bytes: source.as_bytes(),
@@ -119,21 +122,36 @@ impl<'s> Loader<'s> {
             shapes: Shapes::default(),
             steps: Steps::new(),
             duplicate_keys: 0,
+            sieve: Sieve::new(wanted),
         }
+    }
+
+    /// All that was read, but for the text that it was read from.
+    fn arena(mut self) -> Result<Arena> {
+        let root = self.document()?;
+        let Loader { decoded, cells, containers, texts, lexemes, symbols, shapes, duplicate_keys, .. } = self;
+        let source = String::new();
+        let mut arena =
+            Arena { source, decoded, cells, containers, texts, lexemes, symbols, shapes, root, duplicate_keys };
+        arena.shrink();
+        Ok(arena)
     }
 
     /// The whole text: one value and nothing after it.
     fn document(&mut self) -> Result<Cell> {
         let mut at = 0;
-        let mut frame = Frame::DOCUMENT;
+        let mut frame = Frame::document(self.sieve.document());
         loop {
             let mut cell;
+            let part = if PARTS { self.wanted(frame) } else { PartId::WHOLE };
             match self.byte(at) {
+                b'"' if PARTS && part == PartId::NONE => (cell, at) = (Cell::GAP, self.pass_text(at)?),
                 b'"' => (cell, at) = self.string(at, frame.step)?,
+                b'-' | b'0'..=b'9' if PARTS && part == PartId::NONE => (cell, at) = (Cell::GAP, self.digits(at)?.end),
                 b'-' | b'0'..=b'9' => (cell, at) = self.number(at)?,
                 b'{' => {
                     let outer = frame;
-                    frame = self.open(at, Around::Object, Steps::ROOT, outer)?;
+                    frame = self.open(at, Around::Object, Steps::ROOT, outer, part)?;
                     at = self.skip_space(at + 1);
                     if self.byte(at) != b'}' {
                         (frame.step, at) = self.key(at, Steps::ROOT, Place::Inside(outer.step))?;
@@ -144,7 +162,7 @@ impl<'s> Loader<'s> {
                 }
                 b'[' => {
                     let outer = frame;
-                    frame = self.open(at, Around::Array, outer.step, outer)?;
+                    frame = self.open(at, Around::Array, outer.step, outer, part)?;
                     at = self.skip_space(at + 1);
                     if self.byte(at) != b']' {
                         continue;
@@ -163,7 +181,9 @@ impl<'s> Loader<'s> {
             }
             // A finished value may finish the containers around it.
             loop {
-                self.pending.push(cell);
+                if !PARTS || frame.part != PartId::NONE {
+                    self.pending.push(cell);
+                }
                 at = self.skip_space(at);
                 match (self.byte(at), frame.around) {
                     (b',', Around::Object) => {
@@ -187,22 +207,38 @@ impl<'s> Loader<'s> {
         }
     }
 
+    /// What is wanted of the value behind the last key of an object, or of the next item of a list.
+    #[inline(always)]
+    fn wanted(&mut self, frame: Frame) -> PartId {
+        if frame.around != Around::Object {
+            return frame.part;
+        }
+        let (source, decoded, symbols, steps) = (self.source, &self.decoded, &self.symbols, &self.steps);
+        let key = || resolve(source, decoded, symbols.text(steps.symbol(frame.step)));
+        self.sieve.inside(frame.part, frame.step, key)
+    }
+
     /// Starts an array or object.
     #[inline(always)]
-    fn open(&mut self, at: usize, around: Around, step: u32, outer: Frame) -> Result<Frame> {
+    fn open(&mut self, at: usize, around: Around, step: u32, outer: Frame, part: PartId) -> Result<Frame> {
         if self.frames.len() == self.max_depth {
             let message = format!("The input is nested deeper than {} levels", self.max_depth);
             return Err(self.error_at(at, Code::InputTooDeep, message));
         }
         let container = ContainerId(self.containers.len() as u32);
-        self.reserve(at);
-        self.containers.push(Container { first: 0, extent: 0, span: span(at, at) });
+        if !PARTS || part != PartId::NONE {
+            self.reserve(at);
+            self.containers.push(Container { first: 0, extent: 0, span: span(at, at) });
+        }
         self.frames.push(outer);
-        Ok(Frame { around, container, step, base: self.pending.len() })
+        Ok(Frame { around, container, step, base: self.pending.len(), part })
     }
 
     /// Ends the innermost container: its children move to their final place. Also gives what is around it.
     fn close(&mut self, frame: Frame, end: usize) -> (Cell, Frame) {
+        if PARTS && frame.part == PartId::NONE {
+            return (Cell::GAP, self.close_gap(frame));
+        }
         let first = self.cells.len() as u32;
         let extent = match frame.around {
             Around::Object => self.close_object(frame),
@@ -220,7 +256,21 @@ impl<'s> Loader<'s> {
             Around::Object => Cell::object(frame.container),
             _ => Cell::array(frame.container),
         };
-        (cell, self.frames.pop().unwrap_or(Frame::DOCUMENT))
+        (cell, self.outer_frame())
+    }
+
+    /// The same for one that is not wanted, of which only keys that stand twice are told.
+    fn close_gap(&mut self, frame: Frame) -> Frame {
+        if frame.around == Around::Object && self.steps.plain_shape(frame.step).is_none() {
+            let shape = self.shape(frame);
+            let surplus = self.steps.order(shape).map(|order| self.steps.depth(frame.step) - order.len());
+            self.duplicate_keys += surplus.unwrap_or_default();
+        }
+        self.outer_frame()
+    }
+
+    fn outer_frame(&mut self) -> Frame {
+        self.frames.pop().unwrap_or(Frame::document(PartId::WHOLE))
     }
 
     fn close_object(&mut self, frame: Frame) -> u32 {
@@ -229,9 +279,8 @@ impl<'s> Loader<'s> {
             self.cells.extend_from_slice(children);
             return shape.0;
         }
-        let (source, decoded, symbols) = (self.source, &self.decoded, &self.symbols);
-        let index = |symbol| array_index(resolve(source, decoded, symbols.text(symbol)));
-        let shape = self.steps.shape(frame.step, &mut self.shapes, index);
+        let shape = self.shape(frame);
+        let children = &self.pending[frame.base..];
         match self.steps.order(shape) {
             None => self.cells.extend_from_slice(children),
             Some(order) => {
@@ -240,6 +289,13 @@ impl<'s> Loader<'s> {
             }
         }
         shape.0
+    }
+
+    /// The shape of an object that ends.
+    fn shape(&mut self, frame: Frame) -> ShapeId {
+        let (source, decoded, symbols) = (self.source, &self.decoded, &self.symbols);
+        let index = |symbol| array_index(resolve(source, decoded, symbols.text(symbol)));
+        self.steps.shape(frame.step, &mut self.shapes, index)
     }
 
     /// Reads `"key":` after the key of `parent`. Gives its step, and where its value is.
@@ -302,6 +358,23 @@ impl<'s> Loader<'s> {
         Ok((Cell::text(self.texts.len() as u32 - 1), end))
     }
 
+    /// What comes after a text that is not wanted.
+    #[inline(always)]
+    fn pass_text(&mut self, at: usize) -> Result<usize> {
+        match block(self.bytes, at + 1).and_then(text::short_len) {
+            Some(len) => Ok(at + len + 2),
+            None => self.pass_long_text(at),
+        }
+    }
+
+    #[inline(never)]
+    fn pass_long_text(&mut self, at: usize) -> Result<usize> {
+        let kept = self.decoded.len();
+        let (_, end) = self.text(at)?;
+        self.decoded.truncate(kept);
+        Ok(end)
+    }
+
     /// Reads a text that is stored once. Also says whether it is new, and what comes after it.
     #[inline(always)]
     fn symbol(&mut self, at: usize) -> Result<(Symbol, bool, usize)> {
@@ -345,10 +418,7 @@ impl<'s> Loader<'s> {
     /// Reads a number. Few digits are exact as an integer over a power of ten; the rest goes to the standard library.
     #[inline(always)]
     fn number(&mut self, at: usize) -> Result<(Cell, usize)> {
-        let number = match Number::read(self.bytes, at) {
-            Ok(number) => number,
-            Err((place, why)) => return Err(self.not_json(place, why)),
-        };
+        let number = self.digits(at)?;
         let value = match number.exact() {
             Some(value) => value,
             None => self.source[at..number.end].parse().unwrap_or(f64::INFINITY),
@@ -358,6 +428,11 @@ impl<'s> Loader<'s> {
         }
         self.lexemes.push(Lexeme { value, span: span(at, number.end) });
         Ok((Cell::lexeme(self.lexemes.len() as u32 - 1), number.end))
+    }
+
+    #[inline(always)]
+    fn digits(&self, at: usize) -> Result<Number> {
+        Number::read(self.bytes, at).map_err(|(place, why)| self.not_json(place, why))
     }
 
     fn word(&self, at: usize, word: &str, cell: Cell) -> Result<(Cell, usize)> {

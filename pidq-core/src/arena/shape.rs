@@ -367,6 +367,16 @@ impl Steps {
         id
     }
 
+    /// The number of keys from the root to a step.
+    pub fn depth(&self, step: u32) -> usize {
+        self.steps[step as usize].depth as usize
+    }
+
+    /// The last key of a step other than the root.
+    pub fn symbol(&self, step: u32) -> Symbol {
+        self.steps[step as usize].symbol
+    }
+
     /// The keys from the root to a step, as they were written.
     fn keys(&self, step: u32) -> Vec<Symbol> {
         let mut keys = Vec::with_capacity(self.steps[step as usize].depth as usize);

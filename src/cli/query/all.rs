@@ -72,11 +72,11 @@ impl Work<'_> {
         if let Some(reason) = &file.refused {
             return Err(Failure::Usage(reason.clone()));
         }
-        let graph = input::graph(&file.path)?;
+        let document = input::for_query(&file.path, self.query)?;
         self.options.limits.within(|limits| {
             let scratch = Scratch::new();
             let refused = |error| Failure::Query(error, self.query.source().into());
-            let outcome = self.query.run(&graph, &scratch, limits).map_err(refused)?;
+            let outcome = document.run(&scratch, limits).map_err(refused)?;
             let mut text = Vec::new();
             let mut layout = Layout::new(&mut text, Style { indent: None, colours: false });
             let written = write_json(outcome.value, self.options.keys(), limits.output, &mut layout);

@@ -4,7 +4,7 @@ use super::{Loader, span};
 use crate::arena::Text;
 use crate::error::{Code, Error, Result, Span};
 
-impl Loader<'_> {
+impl<const PARTS: bool> Loader<'_, PARTS> {
     /// Reads the text that begins with the quote at a place; also says what comes after its closing quote.
     pub(super) fn text(&mut self, at: usize) -> Result<(Text, usize)> {
         let start = at + 1;
