@@ -7,7 +7,7 @@ cd "$(dirname "$0")/../fuzz"
 seconds=$1
 shift
 targets=("$@")
-[ $# -gt 0 ] || targets=(parse json_format load eval graph proteus)
+[ $# -gt 0 ] || targets=(parse json_format load eval graph proteus form token parts)
 
 if ! cargo fuzz --version >/dev/null 2>&1 || ! rustup run nightly rustc --version >/dev/null 2>&1; then
     echo "left out: fuzzing needs \`cargo install cargo-fuzz\` and \`rustup toolchain install nightly\`"

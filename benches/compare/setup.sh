@@ -26,7 +26,7 @@ fetch_jsonquery() {
 fetch_python() {
     test -x .peers/python/bin/python || python3 -m venv .peers/python
     .peers/python/bin/python -m pip install --quiet jsonquerylang==2.1.0 duckdb==2.0.0 jq networkx==3.6.1 numpy orjson \
-        polars==2.1.0 pyarrow rustworkx==0.18.1
+        igraph==1.0.0 polars==2.1.0 pyarrow rustworkx==0.18.1 scipy==1.17.1
 }
 
 fetch jq have_jq

@@ -1,9 +1,12 @@
 """The service beside a bare hyper server and nginx that send the same bytes: processor time of the server for each request.
 
-Wall time on a machine that others share says little, so that rates are shown only for orientation. Run it by `run.sh`.
+Wall time on a machine that others share says little, so that rates and times to an answer are shown only for orientation; what
+one connection waits, and what a second core brings, they alone tell. Run it by `run.sh`.
 `ONLY` names the rows to measure, by a part of their names.
 """
 
+import collections
+import contextlib
 import json
 import os
 import pathlib
@@ -17,6 +20,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/harness"))
 
 import requests  # noqa: E402
+from certificates import Authority  # noqa: E402
 from service import SECRET, Service, free_port  # noqa: E402
 from test_s10_smuggling import program, wait_for  # noqa: E402
 
@@ -30,29 +34,51 @@ GRAPHS = {"1k": (1_000, 10, ","), "10k": (10_000, 10, ","), "100k": (100_000, 10
 COUNT = ".pid_graph.nodes | size()"
 Q1 = '.pid_graph.nodes | filter(.properties.size == "DN50" and .node_type == "pid_component")'
 
-# name, server, graph, query or content coding, at least so much of what bare hyper does
+# The cores of the server and those of wrk with its threads, connections, and whether they are encrypted.
+Way = collections.namedtuple("Way", "server wrk threads connections tls")
+WAYS = {
+    "plain": Way("0", "1", 1, 8, False),
+    "TLS": Way("0", "1", 1, 8, True),
+    "one": Way("0", "1", 1, 1, False),
+    "two cores": Way("0,1", "0,1", 2, 16, False),
+}
+
+# name, way, whether answers are kept, graph, query or content coding, at least so much of what bare hyper does
 ROWS = [
-    ("GET 1k", "pidq", "1k", None, "identity", 0.95),
-    ("GET 10k", "pidq", "10k", None, "identity", 0.95),
-    ("GET 10k zstd", "pidq", "10k", None, "zstd", 0.95),
-    ("GET 10k gzip", "pidq", "10k", None, "gzip", 0.95),
-    ("count 1k", "fresh", "1k", COUNT, "identity", 0.85),
-    ("count 1k kept", "pidq", "1k", COUNT, "identity", 0.85),
-    ("q1 1k", "fresh", "1k", Q1, "identity", 0.85),
-    ("q1 1k kept", "pidq", "1k", Q1, "identity", 0.95),
-    ("q1 10k", "fresh", "10k", Q1, "identity", 0.65),
-    ("q1 10k kept", "pidq", "10k", Q1, "identity", 0.95),
-    ("q1 scattered", "fresh", "scattered", Q1, "identity", 0.65),
-    ("q1 100k", "fresh", "100k", Q1, "identity", 0.65),
-    ("q1 100k kept", "pidq", "100k", Q1, "identity", 0.95),
+    ("GET 1k", "plain", True, "1k", None, "identity", 0.95),
+    ("GET 10k", "plain", True, "10k", None, "identity", 0.95),
+    ("GET 10k zstd", "plain", True, "10k", None, "zstd", 0.95),
+    ("GET 10k gzip", "plain", True, "10k", None, "gzip", 0.95),
+    ("count 1k", "plain", False, "1k", COUNT, "identity", 0.85),
+    ("count 1k kept", "plain", True, "1k", COUNT, "identity", 0.85),
+    ("q1 1k", "plain", False, "1k", Q1, "identity", 0.85),
+    ("q1 1k kept", "plain", True, "1k", Q1, "identity", 0.95),
+    ("q1 10k", "plain", False, "10k", Q1, "identity", 0.65),
+    ("q1 10k kept", "plain", True, "10k", Q1, "identity", 0.95),
+    ("q1 scattered", "plain", False, "scattered", Q1, "identity", 0.65),
+    ("q1 100k", "plain", False, "100k", Q1, "identity", 0.65),
+    ("q1 100k kept", "plain", True, "100k", Q1, "identity", 0.95),
+    ("TLS GET 1k", "TLS", True, "1k", None, "identity", 0.95),
+    ("TLS GET 10k", "TLS", True, "10k", None, "identity", 0.95),
+    ("TLS count 1k", "TLS", False, "1k", COUNT, "identity", 0.85),
+    ("TLS q1 1k kept", "TLS", True, "1k", Q1, "identity", 0.95),
+    ("one GET 1k", "one", True, "1k", None, "identity", 0.95),
+    ("one count 1k", "one", False, "1k", COUNT, "identity", 0.85),
+    ("one q1 1k", "one", False, "1k", Q1, "identity", 0.85),
+    ("two GET 1k", "two cores", True, "1k", None, "identity", 0.95),
+    ("two count 1k", "two cores", False, "1k", COUNT, "identity", 0.85),
+    ("two q1 10k", "two cores", False, "10k", Q1, "identity", 0.65),
 ]
 ROWS = [row for row in ROWS if os.environ.get("ONLY", "") in row[0]]
 
 NGINX = """
-daemon off; worker_processes 1; pid {folder}/pid; error_log {folder}/error; events {{}}
+daemon off; worker_processes {workers}; pid {folder}/{port}.pid; error_log {folder}/error; events {{}}
 http {{
   access_log off; sendfile on; keepalive_requests 1000000000; {temporary}
-  server {{ listen 127.0.0.1:{port}; location / {{ root {folder}/files; default_type application/json; }} }}
+  server {{
+    listen 127.0.0.1:{port}{ssl}; location / {{ root {folder}/files; default_type application/json; }}
+    ssl_certificate {certificate}; ssl_certificate_key {key};
+  }}
 }}
 """
 
@@ -81,8 +107,8 @@ def children(pid):
     return [int(child) for child in pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
-def load(url, token, body, coding, folder):
-    """Requests that were answered well, and a second."""
+def load(url, way, token, body, coding, folder):
+    """Requests that were answered well, and a second, and the microseconds that half of them took at most."""
     script = folder / "wrk.lua"
     lines = [f'wrk.headers["Authorization"] = "Bearer {token}"']
     if coding != "identity":
@@ -90,37 +116,41 @@ def load(url, token, body, coding, folder):
     if body:
         lines += ['wrk.method = "POST"', f"wrk.body = {json.dumps(body)}", 'wrk.headers["Content-Type"] = "application/json"']
     script.write_text("\n".join(lines))
-    command = ["taskset", "-c", "1", "wrk", "-t1", "-c8", f"-d{SECONDS}s", "--timeout", "10s", "-s", str(script), url]
-    told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    assert "Non-2xx" not in told, told
-    return int(re.search(r"(\d+) requests in", told).group(1)), float(re.search(r"Requests/sec:\s+([\d.]+)", told).group(1))
+    wrk = ["wrk", f"-t{way.threads}", f"-c{way.connections}", f"-d{SECONDS}s", "--latency", "--timeout", "10s", "-s", str(script), url]
+    told = subprocess.run(["taskset", "-c", way.wrk, *wrk], capture_output=True, text=True, check=True).stdout
+    assert "Non-2xx" not in told and " 0 requests in" not in told, told
+    number, unit = re.search(r"50%\s+([\d.]+)(us|ms|s)", told).groups()
+    half = float(number) * {"us": 1, "ms": 1e3, "s": 1e6}[unit]
+    return int(re.search(r"(\d+) requests in", told).group(1)), float(re.search(r"Requests/sec:\s+([\d.]+)", told).group(1)), half
 
 
 def measure(server, row, token, folder):
-    """Microseconds a request, and requests a second."""
+    """Microseconds a request, requests a second, and microseconds until half of them were answered."""
     url, pids, is_ours = server
-    name, _, graph, query, coding, _ = row
+    name, way, _, graph, query, coding, _ = row
     path = f"/graph/{graph}" if is_ours else f"/{name.replace(' ', '-')}"
     body = json.dumps({"query": query}) if query else None
     before = cpu(pids)
-    count, rate = load(url + path, token, body, coding, folder)
-    return (cpu(pids) - before) / max(count, 1), rate
+    count, rate, half = load(url + path, WAYS[way], token, body, coding, folder)
+    return (cpu(pids) - before) / max(count, 1), rate, half
 
 
 def token_of(service):
     """A token for the first client, which may do everything."""
     form = {"grant_type": "client_credentials", "client_id": "pidq", "client_secret": SECRET, "scope": "read write"}
-    return requests.post(service.url + "/o/token/", data=form, timeout=60).json()["access_token"]
+    return requests.post(service.url + "/o/token/", data=form, timeout=60, verify=service.verify).json()["access_token"]
 
 
 def fill(service, files):
     """Graphs, and the answers of this service as files."""
     session = service.session(token_of(service))
+    # What the environment says of authorities would count before our own.
+    session.trust_env, session.verify = False, service.verify
     for name, (count, run, comma) in GRAPHS.items():
         text = json.dumps(plant(count, run), separators=(comma, ":"))
         reply = session.put(f"{service.url}/graph/{name}", data=text, headers={"Content-Type": "application/json"}, timeout=60)
         assert reply.status_code == 201, reply.text
-    for name, _, graph, query, coding, _ in ROWS:
+    for name, _, _, graph, query, coding, _ in ROWS:
         session.headers["Accept-Encoding"] = coding
         address = f"{service.url}/graph/{graph}"
         reply = session.post(address, json={"query": query}, stream=True, timeout=60) if query else session.get(address, stream=True, timeout=60)
@@ -128,51 +158,92 @@ def fill(service, files):
         (files / name.replace(" ", "-")).write_bytes(reply.raw.read(decode_content=False))
 
 
+def ours(folder, pair, authority):
+    """The services that the rows need, by cores, encryption and whether answers are kept."""
+    services = {}
+    for _, way, is_kept, *_ in ROWS:
+        way = WAYS[way]
+        settings = {"before": ("taskset", "-c", way.server), "PIDQ_LOG_LEVEL": "error"}
+        if way.tls:
+            settings |= {"authority": str(authority), "PIDQ_TLS_CERT": str(pair[0]), "PIDQ_TLS_KEY": str(pair[1])}
+        if not is_kept:
+            # Every run is one, and none is kept.
+            settings["PIDQ_RESULT_CACHE"] = "0"
+        key = (way.server, way.tls, is_kept)
+        if key not in services:
+            services[key] = Service(folder / f"data-{len(services)}", **settings)
+    return services
+
+
+def others(folder, files, pair):
+    """The servers beside it that the rows need: their addresses and processes, by name, cores and encryption."""
+    temporary = " ".join(f"{kind}_temp_path {folder}/{kind};" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
+    started = {}
+    for cores, tls in {(WAYS[row[1]].server, WAYS[row[1]].tls) for row in ROWS}:
+        pinned, scheme = ["taskset", "-c", cores], "https" if tls else "http"
+        port = free_port()
+        certificate = [str(file) for file in pair] if tls else []
+        process = subprocess.Popen([*pinned, BARE, str(port), str(files), *certificate])
+        started["bare", cores, tls] = (f"{scheme}://127.0.0.1:{port}", process, port)
+        if program("nginx"):
+            port = free_port()
+            config = folder / f"nginx-{port}.conf"
+            config.write_text(NGINX.format(folder=folder, port=port, temporary=temporary, ssl=" ssl" if tls else "",
+                                           certificate=pair[0], key=pair[1], workers=len(cores.split(","))))
+            process = subprocess.Popen([*pinned, program("nginx"), "-c", str(config), "-e", "stderr"], stderr=subprocess.DEVNULL)
+            started["nginx", cores, tls] = (f"{scheme}://127.0.0.1:{port}", process, port)
+    return started
+
+
 def main():
     folder = pathlib.Path(tempfile.mkdtemp(prefix="pidq-http-"))
     files = folder / "files"
     files.mkdir()
     os.chmod(folder, 0o755)
-    settings = {"before": ("taskset", "-c", "0"), "PIDQ_LOG_LEVEL": "error"}
-    kept = Service(folder / "kept", **settings)
-    # Every run is one, and none is kept.
-    fresh = Service(folder / "fresh", PIDQ_RESULT_CACHE="0", **settings)
-    with kept, fresh:
-        for service in (fresh, kept):
+    authority, pair = Authority(folder), (folder / "certificate.pem", folder / "key.pem")
+    for file, text in zip(pair, authority.pair()):
+        file.write_bytes(text)
+    with contextlib.ExitStack() as stack:
+        stack.callback(shutil.rmtree, folder, ignore_errors=True)
+        services = {key: stack.enter_context(service) for key, service in ours(folder, pair, authority.file).items()}
+        for service in services.values():
             fill(service, files)
-        ports = {"bare": free_port(), "nginx": free_port()}
-        temporary = " ".join(f"{kind}_temp_path {folder}/{kind};" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
-        (folder / "nginx.conf").write_text(NGINX.format(folder=folder, port=ports["nginx"], temporary=temporary))
-        started = {"bare": subprocess.Popen(["taskset", "-c", "0", BARE, str(ports["bare"]), str(files)])}
-        if program("nginx"):
-            started["nginx"] = subprocess.Popen(["taskset", "-c", "0", program("nginx"), "-c", str(folder / "nginx.conf"), "-e", "stderr"], stderr=subprocess.DEVNULL)
-        try:
-            for name in started:
-                wait_for(ports[name])
-            ours = {name: ((service.url, [service.process.pid], True), token_of(service)) for name, service in (("pidq", kept), ("fresh", fresh))}
-            others = {name: (f"http://127.0.0.1:{ports[name]}", [one.pid, *children(one.pid)], False) for name, one in started.items()}
-            table(ours, others, files, folder)
-        finally:
-            for one in started.values():
-                one.terminate()
-            shutil.rmtree(folder, ignore_errors=True)
+        beside = others(folder, files, pair)
+        for _, process, port in beside.values():
+            stack.callback(process.terminate)
+        for _, process, port in beside.values():
+            wait_for(port)
+        table(services, beside, files, folder)
 
 
-def table(ours, others, files, folder):
-    print(f"{'':<16}{'bytes':>10}" + "".join(f"{name + ' us':>12}{'rps':>9}" for name in ["pidq", *others]) + f"{'of bare':>10}{'goal':>7}")
+def servers(row, services, beside):
+    """Who takes part in a row, with a token: the service, bare hyper, and nginx where it has the answer as a file."""
+    name, way, is_kept, _, query, *_ = row
+    way = WAYS[way]
+    service = services[way.server, way.tls, is_kept]
+    token = token_of(service)
+    found = {"pidq": ((service.url, [service.process.pid], True), token)}
+    for other in ("bare", "nginx"):
+        if (other, way.server, way.tls) in beside and not (other == "nginx" and query):
+            url, process, _ = beside[other, way.server, way.tls]
+            found[other] = ((url, [process.pid, *children(process.pid)], False), token)
+    return found
+
+
+def table(services, beside, files, folder):
+    names = ["pidq", *sorted({name for name, *_ in beside})]
+    print(f"{'':<16}{'bytes':>10}" + "".join(f"{name + ' us':>12}{'rps':>9}{'50% us':>9}" for name in names) + f"{'of bare':>10}{'goal':>7}")
     missed = 0
     for row in ROWS:
         best = {}
-        server, token = ours[row[1]]
+        taking_part = servers(row, services, beside)
         for _ in range(ROUNDS):
-            for name, one in ({"pidq": server} | others).items():
-                if name == "nginx" and row[3]:
-                    continue
+            for name, (one, token) in taking_part.items():
                 figures = measure(one, row, token, folder)
                 best[name] = min(best.get(name, figures), figures)
-        part, goal = best["bare"][0] / best["pidq"][0], row[5]
+        part, goal = best["bare"][0] / best["pidq"][0], row[6]
         missed += part < goal
-        cells = "".join(f"{best[name][0]:>12.1f}{best[name][1]:>9.0f}" if name in best else f"{'':>21}" for name in ["pidq", *others])
+        cells = "".join(f"{best[name][0]:>12.1f}{best[name][1]:>9.0f}{best[name][2]:>9.0f}" if name in best else f"{'':>30}" for name in names)
         print(f"{row[0]:<16}{(files / row[0].replace(' ', '-')).stat().st_size:>10}{cells}{part:>9.0%} {goal:>6.0%}{'' if part >= goal else '  missed'}", flush=True)
     print(f"{missed} of {len(ROWS)} missed" if missed else "all kept")
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # The service beside bare hyper and nginx with the same bytes. Needs wrk; nginx is left out where it is not there.
 #
-#   benches/http/run.sh                  about two minutes; ROUNDS=5 SECONDS_EACH=4 for longer
+#   benches/http/run.sh                  about six minutes; ROUNDS=5 SECONDS_EACH=4 for longer, ONLY=TLS for some rows
 #
 # It uses the environment and the accounts of the harness in tests/harness.
 set -eu

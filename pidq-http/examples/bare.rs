@@ -1,6 +1,7 @@
 //! The least that hyper can do, to measure the service beside it: the same bytes, with a look at the same headers.
 //!
-//! `bare PORT FOLDER`: `GET /NAME` sends the file of that name; `POST /NAME` reads the body first.
+//! `bare PORT FOLDER [CERTIFICATE KEY]`: `GET /NAME` sends the file of that name; `POST /NAME` reads the body first. With a
+//! certificate it speaks TLS, as `tokio-rustls` does by itself.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -15,7 +16,13 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
+use rustls::ServerConfig;
+use rustls::crypto::ring::default_provider;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
+use tokio_rustls::TlsAcceptor;
 
 type Files = HashMap<String, Bytes>;
 
@@ -24,14 +31,45 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
     let port: u16 = arguments.next().ok_or("a port is needed")?.parse()?;
     let files = Arc::new(read(&arguments.next().ok_or("a folder is needed")?)?);
+    let tls = match (arguments.next(), arguments.next()) {
+        (Some(certificate), Some(key)) => Some(acceptor(&certificate, &key)?),
+        _ => None,
+    };
     let listener = TcpListener::bind(("127.0.0.1", port)).await?;
     loop {
         let (stream, _) = listener.accept().await?;
         stream.set_nodelay(true)?;
-        let files = files.clone();
-        let service = service_fn(move |request| answer(files.clone(), request));
-        tokio::spawn(http1::Builder::new().serve_connection(TokioIo::new(stream), service));
+        match tls.clone() {
+            None => drop(tokio::spawn(serve(files.clone(), stream))),
+            Some(tls) => drop(tokio::spawn(encrypted(files.clone(), tls.accept(stream)))),
+        }
     }
+}
+
+fn acceptor(certificate: &str, key: &str) -> Result<TlsAcceptor, Box<dyn Error>> {
+    let chain = CertificateDer::pem_file_iter(certificate)?.collect::<Result<_, _>>()?;
+    let config =
+        ServerConfig::builder_with_provider(default_provider().into()).with_safe_default_protocol_versions()?;
+    let config = config.with_no_client_auth().with_single_cert(chain, PrivateKeyDer::from_pem_file(key)?)?;
+    Ok(TlsAcceptor::from(Arc::new(config)))
+}
+
+async fn encrypted<T>(files: Arc<Files>, handshake: tokio_rustls::Accept<T>)
+where
+    T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+{
+    if let Ok(stream) = handshake.await {
+        serve(files, stream).await;
+    }
+}
+
+async fn serve<T>(files: Arc<Files>, stream: T)
+where
+    T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+{
+    let service = service_fn(move |request| answer(files.clone(), request));
+    // Whoever goes away in the middle of it is done.
+    let _ = http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
 }
 
 fn read(folder: &str) -> std::io::Result<Files> {

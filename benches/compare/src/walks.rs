@@ -3,7 +3,7 @@
 //! Everyone has the network ready, and answers with numbers: what a walk finds is counted, not written. Whoever finds
 //! parts lists their nodes, as `components()` does, and counts the lists; only petgraph counts weak parts without them.
 //! Of a route the plain walk makes the nodes and the edges, as `shortestPath()` does, and petgraph the nodes.
-//! Walks and routes follow edges of all kinds, parts are those of the flow.
+//! Walks and routes follow edges of all kinds, parts and circuits are those of the flow.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -35,67 +35,80 @@ const FLOW: [&str; 3] = ["piping", "recycle", "off_page"];
 
 type Work = fn(&mut Network) -> Vec<i64>;
 
-/// A task: its name, our query in which `@` is the node where walks begin, a plain walk, and petgraph.
+/// The peers in Python.
+const NETWORKX: &str = "networkx";
+const RUSTWORKX: &str = "rustworkx";
+const IGRAPH: &str = "igraph";
+const SCIPY: &str = "scipy";
+const PYTHON: [&str; 4] = [NETWORKX, RUSTWORKX, IGRAPH, SCIPY];
+
+/// A task: its name, our query in which `@` is the node where walks begin, a plain walk, petgraph, and who has it in Python.
 struct Walk {
     name: &'static str,
     query: &'static str,
-    limit: Work,
-    petgraph: Work,
+    limit: Option<Work>,
+    petgraph: Option<Work>,
+    python: &'static [&'static str],
 }
 
-const WALKS: [Walk; 6] = [
+const WALKS: [Walk; 7] = [
     Walk {
         name: "3 hops ×1000",
         query: "nodes() | limit(1000) | map(expand(3, {edges: true}) | size()) | sum()",
-        limit: |network| {
+        limit: Some(|network| {
             let Network { all: Net { both, .. }, space, .. } = network;
             vec![(0..AROUND.min(both.len()) as u32).map(|node| space.walk(both, node, HOPS) as i64).sum()]
-        },
-        petgraph: |network| {
+        }),
+        petgraph: Some(|network| {
             let graph = &network.all.undirected;
             vec![(0..graph.node_count().min(AROUND)).map(|node| hops(graph, NodeIndex::new(node))).sum()]
-        },
+        }),
+        python: &[NETWORKX, RUSTWORKX, IGRAPH],
     },
     Walk {
         name: "reach",
         query: r#"downstream("@", {edges: true, pass: "any"}) | size()"#,
-        limit: |network| vec![network.space.walk(&network.all.out, network.begin, u32::MAX) as i64 - 1],
-        petgraph: |network| {
+        limit: Some(|network| vec![network.space.walk(&network.all.out, network.begin, u32::MAX) as i64 - 1]),
+        petgraph: Some(|network| {
             let mut walk = Bfs::new(&network.all.directed, NodeIndex::new(network.begin as usize));
             vec![std::iter::from_fn(|| walk.next(&network.all.directed)).count() as i64 - 1]
-        },
+        }),
+        python: &PYTHON,
     },
     Walk {
         name: "BFS",
         query: r#"connected("@", {edges: true, pass: "any"}) | size()"#,
-        limit: |network| vec![network.space.walk(&network.all.both, network.begin, u32::MAX) as i64 - 1],
-        petgraph: |network| {
+        limit: Some(|network| vec![network.space.walk(&network.all.both, network.begin, u32::MAX) as i64 - 1]),
+        petgraph: Some(|network| {
             let mut walk = Bfs::new(&network.all.undirected, NodeIndex::new(network.begin as usize));
             vec![std::iter::from_fn(|| walk.next(&network.all.undirected)).count() as i64 - 1]
-        },
+        }),
+        python: &PYTHON,
     },
     Walk {
         name: "weak parts",
         query: "components() | size()",
-        limit: |network| vec![network.flow.weak_parts().list()],
-        petgraph: |network| vec![connected_components(&network.flow.undirected) as i64],
+        limit: Some(|network| vec![network.flow.weak_parts().list()]),
+        petgraph: Some(|network| vec![connected_components(&network.flow.undirected) as i64]),
+        python: &PYTHON,
     },
     Walk {
         name: "strong parts",
         query: "components({strong: true}) | size()",
-        limit: |network| vec![strong_parts(&network.flow.out).list()],
-        petgraph: |network| vec![tarjan_scc(&network.flow.directed).len() as i64],
+        limit: Some(|network| vec![strong_parts(&network.flow.out).list()]),
+        petgraph: Some(|network| vec![tarjan_scc(&network.flow.directed).len() as i64]),
+        python: &PYTHON,
     },
     Walk {
         name: "routes ×20",
         query: r#"nodes() | limit(20) | map(shortestPath("@", {edges: true, dir: "both"}) | coalesce(.length, -1))"#,
-        limit: |network| {
+        limit: Some(|network| {
             let Network { all: Net { both, .. }, space, other, begin, .. } = network;
             let ends = 0..ROUTES.min(both.len()) as u32;
             let way = |from| std::hint::black_box(route(both, [&mut *space, &mut *other], from, *begin));
             ends.map(way).map(|way| way.map_or(-1, |way| way.edges.len() as i64)).collect()
-        },
-        petgraph: |network| {
+        }),
+        petgraph: Some(|network| {
             let graph = &network.all.undirected;
             let ends = 0..graph.node_count().min(ROUTES);
             let to = NodeIndex::new(network.begin as usize);
@@ -104,17 +117,25 @@ const WALKS: [Walk; 6] = [
                 found.map_or(-1, |(cost, _)| cost)
             };
             ends.map(length).collect()
-        },
+        }),
+        python: &[NETWORKX, RUSTWORKX, IGRAPH],
+    },
+    Walk {
+        name: "circuits",
+        query: r#"cycles({pass: "any", limit: 100000}) | size()"#,
+        limit: None,
+        petgraph: None,
+        python: &[NETWORKX, RUSTWORKX],
     },
 ];
 
 pub fn walks(drawing: &Drawing, options: &Options) -> Result<Findings> {
     let graph = ours::load(drawing.text.clone())?;
     let network = Rc::new(RefCell::new(Network::new(&drawing.text)?));
-    let workers: Vec<_> = ["networkx", "rustworkx"]
+    let workers: Vec<_> = PYTHON
         .into_iter()
         .filter_map(|name| match Worker::start(name, &drawing.path) {
-            Ok(worker) => Some(Rc::new(RefCell::new(worker))),
+            Ok(worker) => Some((name, Rc::new(RefCell::new(worker)))),
             Err(error) => {
                 eprintln!("left out: {name} ({error})");
                 None
@@ -125,13 +146,13 @@ pub fn walks(drawing: &Drawing, options: &Options) -> Result<Findings> {
     for walk in &WALKS {
         let query = walk.query.replace('@', &network.borrow().name);
         let by_hand = |name, work| Box::new(ByHand { name, work, network: Rc::clone(&network) });
-        let mut contestants: Vec<Box<dyn Contestant + '_>> = vec![
-            Box::new(Ours(Plan::new(&graph, &query)?)),
-            by_hand("limit", walk.limit),
-            by_hand("petgraph", walk.petgraph),
-        ];
+        let mut contestants: Vec<Box<dyn Contestant + '_>> = vec![Box::new(Ours(Plan::new(&graph, &query)?))];
+        for (name, work) in [("limit", walk.limit), ("petgraph", walk.petgraph)] {
+            contestants.extend(work.map(|work| by_hand(name, work) as Box<dyn Contestant>));
+        }
         let begin = network.borrow().begin;
-        contestants.extend(workers.iter().map(|worker| Remote::walk(Rc::clone(worker), walk.name, begin)));
+        let peers = workers.iter().filter(|(name, _)| walk.python.contains(name));
+        contestants.extend(peers.map(|(_, worker)| Remote::walk(Rc::clone(worker), walk.name, begin)));
         let scores = contest(contestants, options.rounds, options.sample);
         findings.events.push(Event { group: "walks", nodes: drawing.nodes, task: walk.name.to_string(), scores });
     }

@@ -1,6 +1,6 @@
 //! Requests that two servers might read differently are refused, and the connection ends.
 
-use crate::server::{Server, app, status};
+use crate::server::{Server, app, body, header, status};
 
 /// Sends bytes and a second request behind them: the status of the first, and how many answers there were.
 async fn answers(server: &Server, bytes: &str) -> (u16, usize) {
@@ -67,4 +67,44 @@ async fn heads_that_are_too_much_are_refused() {
     assert_eq!(status(&server.raw(get(format!("X: {}\r\n", "y".repeat(20_000)))).await), 431);
     let long = format!("GET /{} HTTP/1.1\r\nHost: x\r\n\r\n", "y".repeat(9_000));
     assert_eq!(status(&server.raw(long).await), 414);
+}
+
+/// hyper answers these by itself, and has no place for a body or for headers of ours.
+#[tokio::test]
+async fn what_is_no_request_gets_a_status_and_nothing_else() {
+    let server = Server::start(app());
+    let fields: String = (0..65).map(|n| format!("X-{n}: y\r\n")).collect();
+    for (head, expected) in [
+        (format!("GET / HTTP/1.1\r\nHost: x\r\n{fields}\r\n"), 431),
+        (format!("GET / HTTP/1.1\r\nHost: x\r\nX: {}\r\n\r\n", "y".repeat(17_000)), 431),
+        (format!("GET /{} HTTP/1.1\r\nHost: x\r\n\r\n", "y".repeat(17_000)), 431),
+        ("GET / HTTP/1.2\r\nHost: x\r\n\r\n".to_owned(), 400),
+        ("GET  / HTTP/1.1\r\nHost: x\r\n\r\n".to_owned(), 400),
+        ("GET / HTTP/1.1\r\nHost : x\r\n\r\n".to_owned(), 400),
+        ("GET / HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n".to_owned(), 400),
+    ] {
+        let answer = server.raw(&head).await;
+        assert_eq!(status(&answer), expected, "{head}");
+        let mut names: Vec<&str> = answer.lines().filter_map(|line| Some(line.split_once(": ")?.0)).collect();
+        names.sort_unstable();
+        assert_eq!((names, body(&answer)), (vec!["connection", "content-length", "date"], ""), "{head}");
+    }
+}
+
+#[tokio::test]
+async fn a_request_that_is_refused_for_its_head_is_told_why() {
+    let server = Server::start(app());
+    for (head, code) in [
+        ("GET / HTTP/1.1\r\n\r\n".to_owned(), "invalid-request"),
+        ("GET / HTTP/1.1\nHost: x\n\n".to_owned(), "invalid-request"),
+        ("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\nContent-Length: 0\r\n\r\n".to_owned(), "invalid-request"),
+        (format!("GET /{} HTTP/1.1\r\nHost: x\r\n\r\n", "y".repeat(9_000)), "uri-too-long"),
+    ] {
+        let answer = server.raw(&head).await;
+        assert_eq!(header(&answer, "content-type"), Some("application/problem+json"), "{head}");
+        assert!(
+            header(&answer, "x-request-id").is_some() && answer.contains(&format!("\"code\":\"{code}\"")),
+            "{answer}"
+        );
+    }
 }

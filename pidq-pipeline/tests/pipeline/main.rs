@@ -45,6 +45,7 @@ mod reindex;
 mod repeated;
 mod rerank;
 mod room;
+mod routes;
 mod search;
 mod servers;
 mod service;

@@ -1,0 +1,115 @@
+//! A boundary in the first line, a form with parts in the rest: it is read to its end or refused, in the same parts
+//! wherever the pieces end in which it is looked at; and whatever bytes a part has, they come back as they were sent.
+
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+
+use hyper::Request as HttpRequest;
+use pidq_http::{
+    Accepts, Access, App, Bytes, Method, MultipartLimits, Problem, Request, Response, Route, Site, StatusCode, header,
+};
+use tokio::runtime::{Builder, Runtime};
+
+const LIMIT: u64 = 1 << 20;
+/// The bytes that are looked at together.
+const PIECE: usize = 8 << 10;
+/// What a part has before its bytes when its name has one letter.
+const HEAD: &[u8] = b"\r\nContent-Disposition: form-data; name=\"p\"\r\n\r\n";
+
+/// The parts of the last request.
+type Parts = Vec<Part>;
+
+/// A part, as a handler sees it.
+#[derive(Debug, Eq, PartialEq)]
+struct Part {
+    name: String,
+    file_name: Option<String>,
+    media: Option<String>,
+    bytes: Vec<u8>,
+}
+
+const ROUTES: &[Route<Mutex<Parts>>] = &[Route {
+    method: Method::POST,
+    path: "/",
+    access: Access::Public,
+    summary: "Reads a form to its end.",
+    parameters: &[],
+    body: Some(Accepts { media: &["multipart/form-data"], limit: LIMIT, schema: "{}" }),
+    replies: &[],
+    handler: |parts, request| Box::pin(read(parts, request)),
+}];
+
+async fn read(kept: &Arc<Mutex<Parts>>, mut request: Request) -> Result<Response, Problem> {
+    let mut form = request.multipart(MultipartLimits::default())?;
+    let mut parts = Parts::new();
+    while let Some(mut part) = form.next().await? {
+        let mut bytes = Vec::new();
+        while let Some(chunk) = part.chunk().await? {
+            bytes.extend_from_slice(&chunk);
+        }
+        let text = |text: Option<&str>| text.map(str::to_owned);
+        let (file_name, media) = (text(part.file_name()), text(part.content_type()));
+        parts.push(Part { name: part.name().to_owned(), file_name, media, bytes });
+    }
+    *kept.lock().unwrap_or_else(PoisonError::into_inner) = parts;
+    Ok(Response::empty(StatusCode::NO_CONTENT))
+}
+
+struct World {
+    runtime: Runtime,
+    site: Site<Mutex<Parts>>,
+    kept: Arc<Mutex<Parts>>,
+}
+
+static WORLD: LazyLock<World> = LazyLock::new(|| {
+    let app = App::new("parts", "0", Mutex::default(), ROUTES);
+    let runtime = Builder::new_current_thread().enable_all().build().expect("a runtime");
+    let kept = app.state.clone();
+    World { runtime, site: app.build(), kept }
+});
+
+/// Panics where the claim does not hold.
+pub fn check(input: &[u8]) {
+    let at = input.iter().position(|byte| *byte == b'\n').unwrap_or(input.len());
+    let (boundary, body) = (&input[..at], input.get(at + 1..).unwrap_or_default());
+    bytes_come_back(body);
+    let Some(parts) = parts_of(boundary, body) else { return };
+    assert!(parts.len() <= MultipartLimits::default().parts, "{} parts", parts.len());
+    assert!(parts.iter().map(|part| part.bytes.len()).sum::<usize>() <= body.len());
+    let opening = [b"--", boundary].concat();
+    if body.starts_with(&opening) && parts.len() < MultipartLimits::default().parts {
+        let pushed = parts_of(boundary, &[&padding(&opening, body.len()), body].concat());
+        assert_eq!(pushed.as_deref().and_then(|parts| parts.get(1..)), Some(&*parts), "with a part before them");
+    }
+}
+
+/// A part that is so long that a piece ends in the middle of what follows.
+fn padding(opening: &[u8], following: usize) -> Vec<u8> {
+    let around = opening.len() + HEAD.len() + 2;
+    let length = PIECE.saturating_sub(around + following / 2);
+    [opening, HEAD, &vec![b'x'; length], b"\r\n"].concat()
+}
+
+/// Any bytes without the boundary in them are a part.
+fn bytes_come_back(bytes: &[u8]) {
+    const BOUNDARY: &[u8] = b"x7";
+    const CLOSING: &[u8] = b"\r\n--x7";
+    let is_cut = bytes.windows(CLOSING.len()).any(|window| window == CLOSING) || bytes.starts_with(&CLOSING[2..]);
+    if is_cut || bytes.len() as u64 > LIMIT / 2 {
+        return;
+    }
+    let body = [b"--x7", HEAD, bytes, b"\r\n--x7--\r\n"].concat();
+    let sent = Part { name: "p".to_owned(), file_name: None, media: None, bytes: bytes.to_vec() };
+    assert_eq!(parts_of(BOUNDARY, &body), Some(vec![sent]), "any bytes are a part");
+}
+
+/// The parts of a body; none where it is refused.
+fn parts_of(boundary: &[u8], body: &[u8]) -> Option<Parts> {
+    let media = [b"multipart/form-data; boundary=", boundary].concat();
+    let request = HttpRequest::post("/").header(header::CONTENT_TYPE, media).header(header::HOST, "localhost");
+    // A line that can be no header comes from nobody.
+    let request = request.body(Bytes::copy_from_slice(body)).ok()?;
+    let World { runtime, site, kept } = &*WORLD;
+    let status = runtime.block_on(site.call(request)).status().as_u16();
+    assert!([204, 400, 413, 415].contains(&status), "{status}");
+    (status == 204).then(|| std::mem::take(&mut *kept.lock().unwrap_or_else(PoisonError::into_inner)))
+}

@@ -1,0 +1,8 @@
+//! What libFuzzer makes up, held against the claim in `claims/token.rs`.
+
+#![no_main]
+
+#[path = "../claims/token.rs"]
+mod claim;
+
+libfuzzer_sys::fuzz_target!(|input: &str| claim::check(input));
