@@ -524,6 +524,20 @@ fn options_that_no_run_could_take_are_errors_without_a_run() {
         ("diff({}, {}, {tolerance: \"1\"})", "\"1\"", "a number of at least zero"),
         ("neighbors(\"sideways\")", "\"sideways\"", "\"down\", \"up\", \"both\", \"out\" or \"in\""),
         ("expand(-1)", "-1", "a number of at least zero"),
+        ("expand(null)", "null", "a number of at least zero"),
+        ("top(3, .a, \"sideways\")", "\"sideways\"", "\"asc\" or \"desc\""),
+        ("top(3, .a, 1)", "1", "\"asc\" or \"desc\""),
+        ("top(\"3\", .a)", "\"3\"", "a number"),
+        ("skip(null)", "null", "a number"),
+        ("slice(0, \"2\")", "\"2\"", "a number"),
+        ("sortBy([.a, .b], [\"asc\", \"down\"])", "\"down\"", "a list of \"asc\" or \"desc\""),
+        ("sortBy([.a], \"desc\")", "\"desc\"", "a list of \"asc\" or \"desc\""),
+        ("attr(5)", "5", "a text"),
+        ("breaks(null)", "null", "a text"),
+        ("componentCount(1)", "1", "a text"),
+        ("valveList(\"material\", 2)", "2", "a text"),
+        ("near(\"P-101A\", \"60\")", "\"60\"", "a number"),
+        ("findPattern(5)", "5", "a text"),
     ] {
         let (code, at, said) = refused(query, "{}");
         assert_eq!((code, &*at), ("PQ1012", marked), "{query}");
@@ -570,6 +584,12 @@ fn parameters_are_options_where_their_values_are() {
         "expand($n, {limit: $n})",
         "degree($nothing)",
         "neighbors(.edge_type == $word)",
+        "top($n, .a, $nothing)",
+        "sortBy([.a], [\"desc\", $nothing, .b])",
+        "sortBy([.a], $nothing)",
+        "near($n)",
+        "attr($word)",
+        "skip($no)",
     ] {
         assert!(Dialect::standard().parse_with(query, params).is_ok(), "{query}");
     }
@@ -577,6 +597,8 @@ fn parameters_are_options_where_their_values_are() {
     assert_eq!(refused("downstream({depth: $rules})", params).0, "PQ1012");
     assert_eq!(refused("expand($no)", params).0, "PQ1012");
     assert_eq!(refused("degree($word)", params).0, "PQ1012");
+    assert_eq!(refused("top(1, .a, $word)", params).0, "PQ1012");
+    assert_eq!(refused("sortBy([.a], $rules)", params).0, "PQ1012");
 }
 
 /// What a query gives that asks for a value is looked at by the same table.
@@ -586,6 +608,8 @@ fn a_run_refuses_what_the_compiler_would_have() {
     let error = Query::parse("node(1) | expand($root.n)").and_then(|query| query.to_json(&graph, Limits::default()));
     let error = error.expect_err("a number below zero");
     assert_eq!((error.code().as_str(), error.message()), ("PQ1012", &*refused("expand(-1)", "{}").2));
+    let error = Query::parse("[1] | sortBy([.], [$root.n])").and_then(|query| query.to_json(&graph, Limits::default()));
+    assert_eq!(error.map_err(|error| error.code().as_str()), Err("PQ1012"));
 }
 
 /// A drawing with words of its own for where its lists are, and another list of nodes beside.

@@ -526,7 +526,7 @@ fn what_is_around_each_of_many_nodes_is_counted() {
     let document = |odd: &str| format!(r#"{{"nodes": [{}{odd}], "edges": [{}]}}"#, nodes.join(","), edges.join(","));
     for odd in ["", r#", "n3""#, ", null", r#", {"id": "N-1", "class": "nozzle", "parent": "n1"}"#] {
         let graph = Graph::from_json(document(odd)).expect("it is JSON");
-        for hops in ["0", "2", "100", "$hops", "0 - 1", "null", ".id"] {
+        for hops in ["0", "2", "100", "$hops", "0 - 1", "$root.none", ".id"] {
             for options in
                 ["", ", {edges: true}", ", {dir: \"down\"}", ", {limit: 3}", ", {pass: $pass}", ", {depth: 1}"]
             {

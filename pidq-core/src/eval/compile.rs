@@ -333,10 +333,9 @@ impl Compiler<'_> {
     fn argument(&mut self, function: &Function, param: &Param, args: &[Expr]) -> Result<Plan> {
         match param.kind {
             Kind::Query => self.query(&args[0]),
-            Kind::Setting(setting) => self.checked(&args[0], |value| setting.check(value)),
-            Kind::GraphPattern => self
-                .checked(&args[0], |value| value.as_str().map_or(Ok(()), |text| GraphPattern::parse(text).map(drop))),
-            Kind::Static => self.fixed(function, param, &args[0]).map(Plan::Constant),
+            Kind::Setting(setting) => self.setting(param, setting, &args[0]),
+            Kind::GraphPattern => self.checked(&args[0], check_pattern),
+            Kind::Static(setting) => self.constant(function, param, setting, &args[0]).map(Plan::Constant),
             Kind::Path => self.path_argument(function, &args[0]),
             Kind::Pattern => self.pattern(function, param, args),
             Kind::Options(known) => self.options(function, known, &args[0]),
@@ -352,6 +351,21 @@ impl Compiler<'_> {
             _ => Ok(()),
         };
         fits.map_err(|error| error.with_span(arg.span))?;
+        Ok(plan)
+    }
+
+    /// The same for what an option takes. Of a list that is written out each item is looked at.
+    fn setting(&mut self, param: &Param, setting: &Setting, arg: &Expr) -> Result<Plan> {
+        let is_missing = |value: Value<'_>| value.is_null() && !param.is_optional;
+        let check =
+            |value: Value<'_>| if is_missing(value) { Err(setting.refuse(value)) } else { setting.check(value) };
+        let plan = self.checked(arg, check)?;
+        if let (Plan::Array(items), Node::Array(written), true) = (&plan, &arg.node, setting.is_list()) {
+            for (item, written) in items.iter().zip(&written[1..]) {
+                let Plan::Constant(item) = item else { continue };
+                setting.check_item(item.value()).map_err(|error| error.with_span(written.span))?;
+            }
+        }
         Ok(plan)
     }
 
@@ -397,6 +411,20 @@ impl Compiler<'_> {
                 Err(error.with_span(arg.span).with_label("not a path").with_help(path_help(arg)))
             }
         }
+    }
+
+    /// A constant that an option takes, where there is one.
+    fn constant(
+        &mut self,
+        function: &Function,
+        param: &Param,
+        setting: Option<&Setting>,
+        arg: &Expr,
+    ) -> Result<Constant> {
+        let constant = self.fixed(function, param, arg)?;
+        let fits = setting.map_or(Ok(()), |setting| setting.check(constant.value()));
+        fits.map_err(|error| error.with_span(arg.span))?;
+        Ok(constant)
     }
 
     /// A constant, or a parameter of the request.
@@ -473,6 +501,13 @@ fn constant(node: &Node) -> Constant {
         Node::String(text) => Constant::Text(text.clone()),
         _ => Constant::Null,
     }
+}
+
+/// A pattern of a graph is a text that reads as one.
+fn check_pattern(value: Value<'_>) -> Result<()> {
+    const PATTERN: Setting = Setting::text("pattern");
+    PATTERN.check(value)?;
+    value.as_str().map_or(Ok(()), |text| GraphPattern::parse(text).map(drop))
 }
 
 /// The parts of `$name.a.b`.
