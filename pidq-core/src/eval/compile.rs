@@ -333,8 +333,11 @@ impl Compiler<'_> {
     fn argument(&mut self, function: &Function, param: &Param, args: &[Expr]) -> Result<Plan> {
         match param.kind {
             Kind::Query => self.query(&args[0]),
-            Kind::Setting(setting) => self.setting(param, setting, &args[0]),
-            Kind::GraphPattern => self.checked(&args[0], check_pattern),
+            Kind::Setting(_) | Kind::GraphPattern => {
+                let plan = self.query(&args[0])?;
+                self.check_argument(param, &plan, &args[0])?;
+                Ok(plan)
+            }
             Kind::Static(setting) => self.constant(function, param, setting, &args[0]).map(Plan::Constant),
             Kind::Path => self.path_argument(function, &args[0]),
             Kind::Pattern => self.pattern(function, param, args),
@@ -342,31 +345,17 @@ impl Compiler<'_> {
         }
     }
 
-    /// A query that is looked at where it is a constant or a parameter of the request.
-    fn checked(&mut self, arg: &Expr, check: impl Fn(Value<'_>) -> Result<()>) -> Result<Plan> {
-        let plan = self.query(arg)?;
-        let fits = match &plan {
-            Plan::Constant(constant) => check(constant.value()),
-            Plan::Parameter(cell) => check(Value::stored(self.names.params, *cell)),
+    /// Looks at an argument that is a constant or a parameter of the request, and at the items of a list that is written
+    /// out. On its own, so that deep queries fit on a small stack.
+    #[inline(never)]
+    fn check_argument(&self, param: &Param, plan: &Plan, arg: &Expr) -> Result<()> {
+        let fits = match plan {
+            Plan::Constant(constant) => check_value(param, constant.value()),
+            Plan::Parameter(cell) => check_value(param, Value::stored(self.names.params, *cell)),
+            Plan::Array(items) => return check_items(param, items, arg),
             _ => Ok(()),
         };
-        fits.map_err(|error| error.with_span(arg.span))?;
-        Ok(plan)
-    }
-
-    /// The same for what an option takes. Of a list that is written out each item is looked at.
-    fn setting(&mut self, param: &Param, setting: &Setting, arg: &Expr) -> Result<Plan> {
-        let is_missing = |value: Value<'_>| value.is_null() && !param.is_optional;
-        let check =
-            |value: Value<'_>| if is_missing(value) { Err(setting.refuse(value)) } else { setting.check(value) };
-        let plan = self.checked(arg, check)?;
-        if let (Plan::Array(items), Node::Array(written), true) = (&plan, &arg.node, setting.is_list()) {
-            for (item, written) in items.iter().zip(&written[1..]) {
-                let Plan::Constant(item) = item else { continue };
-                setting.check_item(item.value()).map_err(|error| error.with_span(written.span))?;
-            }
-        }
-        Ok(plan)
+        fits.map_err(|error| error.with_span(arg.span))
     }
 
     /// Named options: queries, or words and numbers. A name that nothing reads is an error.
@@ -501,6 +490,26 @@ fn constant(node: &Node) -> Constant {
         Node::String(text) => Constant::Text(text.clone()),
         _ => Constant::Null,
     }
+}
+
+/// Whether an argument may be this value.
+fn check_value(param: &Param, value: Value<'_>) -> Result<()> {
+    match param.kind {
+        Kind::Setting(setting) if value.is_null() && !param.is_optional => Err(setting.refuse(value)),
+        Kind::Setting(setting) => setting.check(value),
+        Kind::GraphPattern => check_pattern(value),
+        _ => Ok(()),
+    }
+}
+
+/// Whether the items of a list that are constants may be in it.
+fn check_items(param: &Param, items: &[Plan], arg: &Expr) -> Result<()> {
+    let (Kind::Setting(setting), Node::Array(written)) = (param.kind, &arg.node) else { return Ok(()) };
+    for (item, written) in items.iter().zip(&written[1..]).filter(|_| setting.is_list()) {
+        let Plan::Constant(item) = item else { continue };
+        setting.check_item(item.value()).map_err(|error| error.with_span(written.span))?;
+    }
+    Ok(())
 }
 
 /// A pattern of a graph is a text that reads as one.
