@@ -429,7 +429,7 @@ impl Query {
         let mut keys = DocumentKeys { graph, all: OnceCell::new(), search: Search::new() };
         for (at, (name, span)) in self.compiled.properties.iter().enumerate() {
             let is_told = warnings.iter().any(|warning| warning.is_about(name))
-                || self.notes().any(|note| is_key(note) && note.span == Some(*span));
+                || self.notes().any(|note| (is_key(note) || note.is_about(name)) && note.span == Some(*span));
             // An item that nobody looked at may have it.
             let may_be_left = || cx.has_left_early() && keys.has(name);
             if cx.never_found(at) && !is_told && !may_be_left() {
