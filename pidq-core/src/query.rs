@@ -307,7 +307,29 @@ impl Query {
         let result = cx.eval(&self.compiled.plan, graph.root());
         let value = result.map_err(|error| self.explain_error(error, &cx))?;
         let rows = value.as_array().map(|rows| rows.len() as u64);
-        Ok(Explanation { steps: self.steps(&cx), fuel: cx.fuel_used(), rows, warnings: self.warnings(graph, &cx) })
+        let (steps, warnings) = (self.steps(&cx), self.warnings(graph, &cx));
+        Ok(Explanation { steps, fuel: cx.fuel_used(), rows, warnings, asked_graph: cx.has_plant() })
+    }
+
+    /// The calls of the query without a run, and what is known of how they will come to their results: what runs as one
+    /// step, and what is worked out once.
+    ///
+    /// ```
+    /// use pidq_core::Query;
+    ///
+    /// let outline = Query::parse("nodes() | filter(.kw > 5) | size()")?.outline();
+    /// let ways: Vec<_> = outline.steps.iter().map(|step| (step.text.as_str(), step.way)).collect();
+    /// assert_eq!(ways[1], ("filter(.kw > 5)", "counted, no list"));
+    /// # Ok::<(), pidq_core::Error>(())
+    /// ```
+    pub fn outline(&self) -> Outline {
+        let ways = outlined::ways(&self.compiled.plan, self.compiled.calls.len());
+        let steps = self.compiled.calls.iter().zip(ways).map(|((name, span), way)| Planned {
+            text: self.shown(name, *span),
+            depth: self.depth(*span),
+            way: way.text(),
+        });
+        Outline { steps: steps.collect() }
     }
 
     /// The same query, run step by step as it is written. Results are the same; it is there to show that.

@@ -53,7 +53,10 @@ pub fn run(options: &Options) -> Result {
     let start = Instant::now();
     let explanation = options.limits.within(|limits| query.explain(&graph, limits));
     let time = start.elapsed();
-    let explanation = explanation.map_err(|error| Failure::Query(error, options.query.clone()))?;
+    let mut explanation = explanation.map_err(|error| Failure::Query(error, options.query.clone()))?;
+    if explanation.asked_graph {
+        explanation.warnings.extend(query::doubts(&graph, &explanation.warnings));
+    }
     match options.format {
         Format::Json => print_json(&explanation, time)?,
         Format::Text => {
