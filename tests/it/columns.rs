@@ -44,6 +44,12 @@ fn item() -> impl Strategy<Value = String> {
 fn list() -> impl Strategy<Value = String> {
     let odd = prop::sample::select(vec!["null", "null", "null", "3", "[1]", r#"{"nested": 3}"#, r#"{"nested": [1]}"#]);
     (prop::collection::vec(item(), 30..90), odd, any::<bool>()).prop_map(|(mut items, odd, is_odd)| {
+        // In half of the lists the rows are counted, so that a number is found without looking at all.
+        let counted = items.len() % 2 == 0;
+        for (at, item) in items.iter_mut().enumerate() {
+            let row = if counted { at } else { at * 7 % 31 };
+            *item = item.replacen('{', &format!(r#"{{"row": {row}{}"#, if item == "{}" { "" } else { ", " }), 1);
+        }
         if is_odd {
             items.insert(items.len() / 2, odd.to_owned());
         }
@@ -72,6 +78,16 @@ const CONDITIONS: &[&str] = &[
     r#".tag == "T-7😀""#,
     r#".tag != "T-7😀" and .number < 3"#,
     r#".tag > "T-5""#,
+    ".number in [1, 40, 2.5]",
+    ".number not in [40, \"7\", 1]",
+    ".mixed in [7, \"7\"]",
+    ".code in [1, \"P-7\", 0]",
+    ".nested.c not in [1, 2]",
+    ".row == 17",
+    ".row != 17 and .number > 1",
+    ".row in [3, 17, 3, -1, 1e9]",
+    ".row not in [3, \"x\"]",
+    ".row in [0 / 0, 5, 1 / 0]",
     r#".class in ["pump", null, 1]"#,
     "regex(.class, \"^v\")",
     "regex(.tag, \"^T-1[0-9]+\")",
