@@ -2,6 +2,7 @@
 
 mod explanation;
 mod listing;
+mod outline;
 
 use std::cell::OnceCell;
 use std::fmt;
@@ -15,7 +16,7 @@ use crate::error::{Code, Error, Result, Span, Warning};
 use crate::eval::compile::{Compiled, Names, compile};
 use crate::eval::function::Function;
 use crate::eval::plan::FunctionRef;
-use crate::eval::{Cx, Scratch};
+use crate::eval::{Cx, Scratch, outline as outlined};
 use crate::functions;
 use crate::graph::Graph;
 use crate::limits::{Limits, MAX_PARAMS, MAX_PARAMS_SIZE};
@@ -26,6 +27,7 @@ use crate::syntax::{Expr, Profile, advice, format, json, print, text};
 use crate::value::{Value, Written, write};
 
 pub use explanation::{Explanation, Step};
+pub use outline::{Outline, Planned};
 
 /// A language: functions and operators.
 #[derive(Clone, Debug)]
@@ -387,13 +389,18 @@ impl Query {
         let calls = &self.compiled.calls;
         let steps = calls.iter().zip(cx.costs()).map(|((name, span), cost)| Step {
             text: self.shown(name, *span),
-            depth: calls.iter().filter(|(_, outer)| is_inside(*span, *outer)).count(),
+            depth: self.depth(*span),
             runs: cost.runs,
             rows: cost.rows,
             fuel: cost.fuel,
             way: cost.way.text(),
         });
         steps.collect()
+    }
+
+    /// How many calls a call stands in.
+    fn depth(&self, span: Span) -> usize {
+        self.compiled.calls.iter().filter(|(_, outer)| is_inside(span, *outer)).count()
     }
 
     /// A call on one line, shortened; its name where the query is in JSON format.

@@ -542,6 +542,17 @@ fn what_is_around_each_of_many_nodes_is_counted() {
     assert!(steps.iter().any(|step| step.way == "counted, no list"), "{steps:?}");
 }
 
+/// Answers that follow edges of unknown direction are told of each call that gave them.
+#[test]
+fn values_that_begin_alike_tell_what_each_would_tell() {
+    let document = r#"{"nodes": [{"id": "a"}, {"id": "b"}, {"id": "c"}], "edges": [
+        {"id": 1, "from": "a", "to": "b", "direction": "unknown"}, {"id": 2, "from": "b", "to": "c"}]}"#;
+    let query = r#"{a: downstream("a") | size(), b: downstream("a") | map(.id), c: downstream("b") | size(), d: downstream("b")}"#;
+    assert_eq!(told(document, query).len(), 4);
+    let graph = Graph::from_json(document).expect("it is JSON");
+    assert_eq!(explained(query, &graph, false), explained(query, &graph, true));
+}
+
 /// What can be seen of a run but for how calls came to their results.
 fn explained(text: &str, graph: &Graph, plain: bool) -> Result<String, String> {
     let query = Query::with_params(text, r#"{"hops": 3, "pass": "none"}"#).expect("it compiles");

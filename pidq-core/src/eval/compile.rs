@@ -4,6 +4,7 @@ use super::Sizes;
 use super::function::{Body, Function, Kind, Param};
 use super::plan::{Call, Constant, Fields, FunctionRef, Key, Path, Pattern, Plan};
 use super::setting::Setting;
+use super::shared;
 use crate::arena::{Arena, Kind as CellKind};
 use crate::error::{Code, Error, Result, Span, Warning};
 use crate::graph::pattern::Pattern as GraphPattern;
@@ -221,8 +222,15 @@ impl Compiler<'_> {
         for (_, value) in &entries {
             values.push(self.query(value)?);
         }
+        Ok(Plan::Object(self.fields(names, &entries, values)))
+    }
+
+    #[inline(never)]
+    fn fields(&mut self, names: Box<[Box<str>]>, entries: &[&(syntax::Key, Expr)], values: Vec<Plan>) -> Fields {
+        let exprs: Vec<&Expr> = entries.iter().map(|(_, value)| value).collect();
+        let leads = shared::leads(&exprs, &values);
         self.records += 1;
-        Ok(Plan::Object(Fields { names, values: values.into(), record: self.records - 1 }))
+        Fields { names, values: values.into(), record: self.records - 1, leads }
     }
 
     /// `let({a: q}, body)`: later bindings and the body see the earlier ones.
