@@ -5,6 +5,7 @@
 //! is. Whatever is not certain is not said: a warning that is wrong is worse than none.
 
 mod guide;
+mod shapes;
 mod types;
 
 use crate::error::{Code, Error, Span, Warning};
@@ -15,7 +16,7 @@ use crate::limits::Limits;
 use crate::suggest::Search;
 use crate::value::{compare, prototype};
 
-use guide::{Guide, Step};
+use guide::Guide;
 use types::{Kinds, Type, Types};
 
 /// Warnings of one check: nobody reads more.
@@ -87,6 +88,8 @@ enum Args {
     Edges,
     /// On the current data; options on nodes or on edges.
     Walk,
+    /// The first one on the current data, the second one on what the pattern names.
+    Bindings,
     /// On something else.
     Unknown,
     /// On something else, and functions ask another graph.
@@ -104,6 +107,8 @@ enum Gives {
     Item,
     /// A list of what its argument gives.
     ListOfArg,
+    /// What its second argument gives.
+    SecondArg,
     /// What one of its branches gives.
     Branch,
     /// Some nodes of the graph, or some of its edges.
@@ -111,10 +116,11 @@ enum Gives {
     Edges,
     /// A node of the graph, or its default.
     Node,
-    Anything,
+    /// What the table of shapes knows, or anything.
+    Shape,
 }
 
-const PIPED: Rule = Rule { names: &[], takes: Kinds::ANY, args: Args::Unknown, gives: Gives::Anything };
+const PIPED: Rule = Rule { names: &[], takes: Kinds::ANY, args: Args::Unknown, gives: Gives::Shape };
 const STRICT: Rule = Rule { args: Args::Input, ..PIPED };
 const LIST_OR_TEXT: Kinds = Kinds::LIST.or(Kinds::TEXT);
 const PRESENT: Kinds = Kinds::ANY.without(Kinds::MISSING);
@@ -171,15 +177,10 @@ const RULES: &[Rule] = &[
         gives: Gives::Nodes,
         ..PIPED
     },
-    Rule {
-        names: &["trace", "paths", "cycles", "components"],
-        args: Args::Walk,
-        gives: Gives::Kinds(Kinds::LIST),
-        ..PIPED
-    },
     Rule { names: &["reachable"], args: Args::Walk, gives: Gives::Kinds(Kinds::BOOL), ..PIPED },
-    Rule { names: &["shortestPath", "isolate"], args: Args::Walk, ..PIPED },
-    Rule { names: &["withGraph", "withTopology"], args: Args::OtherGraph, ..PIPED },
+    Rule { names: &["trace", "paths", "cycles", "components", "shortestPath", "isolate"], args: Args::Walk, ..PIPED },
+    Rule { names: &["findPattern"], args: Args::Bindings, ..PIPED },
+    Rule { names: &["withGraph", "withTopology"], args: Args::OtherGraph, gives: Gives::SecondArg, ..PIPED },
     Rule { names: &["sumBy", "avgBy", "countBy", "flatMap"], args: Args::Items, ..PIPED },
 ];
 
@@ -268,11 +269,13 @@ impl<'p> Checker<'p> {
         if matches!(rule.args, Args::OtherGraph) {
             self.lists = [Type::of(Kinds::LIST); 2];
         }
+        let bindings = if let Args::Bindings = rule.args { self.bindings(call) } else { Type::ANY };
         for (at, arg) in call.args.iter().enumerate() {
             let (on, is_certain) = self.data_of(rule, at, data);
             self.is_certain = outer && is_certain;
             args.push(match (rule.args, arg) {
                 (Args::Walk, Plan::Object(options)) if at + 1 == call.args.len() => self.options(options, data),
+                (Args::Bindings, arg) if at > 0 => self.eval(arg, bindings),
                 _ => self.eval(arg, on),
             });
             // `and` ends at the first condition that does not hold.
@@ -304,10 +307,12 @@ impl<'p> Checker<'p> {
             Args::FirstOfInput => (input, at == 0),
             Args::PerhapsInput => (input, false),
             Args::Items if at > 0 => (input, true),
-            Args::Items if input.kinds.is_only(Kinds::LIST) => (self.types.items(input), false),
+            // What a function refuses has no items.
+            Args::Items if input.kinds.and(rule.takes).is_only(Kinds::LIST) => (self.types.items(input), false),
             Args::Nodes => (self.types.items(self.lists[0]), false),
             Args::Edges => (self.types.items(self.lists[1]), false),
             Args::Walk => (input, true),
+            Args::Bindings => (input, at == 0),
             Args::Items | Args::Unknown | Args::OtherGraph => (Type::ANY, false),
         }
     }
@@ -335,6 +340,7 @@ impl<'p> Checker<'p> {
             Gives::SameItems => Type::of(input.kinds.and(LIST_OR_TEXT) | Kinds::LIST),
             Gives::Item if input.kinds.is_only(Kinds::LIST) => self.types.items(input).with(Kinds::NULL),
             Gives::ListOfArg => self.types.list_of(args.first().copied().unwrap_or(Type::of(Kinds::UNDEFINED))),
+            Gives::SecondArg => args.get(1).copied().unwrap_or(Type::ANY),
             Gives::Branch => self.branches(args),
             Gives::Nodes => self.kept(call, self.lists[0]),
             Gives::Edges => self.kept(call, self.lists[1]),
@@ -342,7 +348,8 @@ impl<'p> Checker<'p> {
                 let node = self.types.items(self.lists[0]);
                 args.get(1).map_or(node, |default| self.types.join(node, *default))
             }
-            Gives::Item | Gives::Anything => Type::ANY,
+            Gives::Shape => self.shaped(call, input),
+            Gives::Item => Type::ANY,
         }
     }
 
@@ -396,15 +403,17 @@ impl<'p> Checker<'p> {
 
     /// PQW01: no object that the path reaches has the field.
     fn look_for(&mut self, key: &Key, holder: Type) {
-        let Some((guide, place)) = self.types.guide.as_ref().zip(holder.place()) else { return };
-        let is_absent = holder.kinds.meets(Kinds::OBJECT) && guide.field(place, &key.name) == Step::Nowhere;
+        let is_absent = holder.kinds.meets(Kinds::OBJECT) && self.types.lacks(holder, &key.name);
+        if !is_absent {
+            return;
+        }
         let is_told = self.findings.warnings.iter().any(|told| told.code == "PQW01" && told.is_about(&key.name));
-        if !is_absent || is_told || prototype::is_common(&key.name) {
+        if is_told || prototype::is_common(&key.name) {
             return;
         }
         let near = match self.search.is_over() {
             true => Vec::new(),
-            false => self.search.nearest(&key.name, guide.keys(place).into_iter()),
+            false => self.search.nearest(&key.name, self.types.keys(holder).into_iter()),
         };
         let help = near.first().map(|near| format!("did you mean `.{near}`?"));
         self.warn("PQW01", format!("no object here has a field `{}`", key.name), key.span, help);
@@ -426,8 +435,7 @@ impl<'p> Checker<'p> {
 
     /// Whether the items of a list are `{name, value}`.
     fn is_of_attributes(&self, list: Type) -> bool {
-        let items = self.types.guide.as_ref().zip(self.types.items(list).place());
-        let keys = items.map(|(guide, place)| guide.keys(place)).unwrap_or_default();
+        let keys = self.types.keys(self.types.items(list));
         ["name", "value"].iter().all(|key| keys.contains(key))
     }
 
@@ -440,7 +448,9 @@ impl<'p> Checker<'p> {
         let always = condition.kinds.is_only(Kinds::TEXT | Kinds::CONTAINERS);
         let keeps = match self.decided(plan) {
             None if always => "all items: the condition is never false",
-            None if condition.kinds.is_only(Kinds::NULL) => "no item: the condition is always null",
+            None if condition.kinds.is_only(Kinds::NULL) && !self.is_told(plan) => {
+                "no item: the condition is always null"
+            }
             Some(true) => "all items: the condition is constant",
             Some(false) if matches!(plan, Plan::Constant(_)) => "no item: the condition is constant",
             _ => return,
@@ -453,6 +463,13 @@ impl<'p> Checker<'p> {
             _ => always.then(|| format!("compare it with something, as in `{name}(.a == 1)`")),
         };
         self.warn("PQW06", format!("`{name}` keeps {keeps}"), call.span, help);
+    }
+
+    /// Whether a field of a path is said to be missing already.
+    fn is_told(&self, plan: &Plan) -> bool {
+        let Plan::Get(path) = plan else { return false };
+        let is_missing = |key: &Key| self.findings.warnings.iter().any(|told| told.span == Some(key.span));
+        path.keys.iter().any(is_missing)
     }
 
     /// PQW13: a text where a field was meant. All items have the same key then.

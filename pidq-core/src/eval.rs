@@ -13,6 +13,7 @@ mod made;
 pub(crate) mod matches;
 mod notes;
 pub(crate) mod numbers;
+pub(crate) mod outline;
 mod piped;
 pub(crate) mod plan;
 mod property;
@@ -20,6 +21,7 @@ mod reads;
 mod renamed;
 mod scratch;
 pub(crate) mod setting;
+mod shared;
 pub(crate) mod view;
 
 use std::sync::Arc;

@@ -42,7 +42,7 @@ pub use pid::diff::DiffOptions;
 pub use pid::doubts::{Doubt, Spot};
 pub use pid::join::JoinBy;
 pub use pid::report::{diff, doubts, join_sheets};
-pub use query::{Dialect, Explanation, Outcome, Query, Reading, Step};
+pub use query::{Dialect, Explanation, Outcome, Outline, Planned, Query, Reading, Step};
 pub use syntax::Profile;
 pub use syntax::operators::{Operator, Place};
 pub use syntax::print::PrintOptions;

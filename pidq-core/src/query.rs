@@ -2,6 +2,7 @@
 
 mod explanation;
 mod listing;
+mod outline;
 mod parts;
 mod reading;
 
@@ -17,7 +18,7 @@ use crate::error::{Code, Error, Result, Span, Warning};
 use crate::eval::compile::{Compiled, Names, compile};
 use crate::eval::function::Function;
 use crate::eval::plan::FunctionRef;
-use crate::eval::{Cx, Scratch};
+use crate::eval::{Cx, Scratch, outline as outlined};
 use crate::functions;
 use crate::graph::Graph;
 use crate::limits::{Limits, MAX_PARAMS, MAX_PARAMS_SIZE};
@@ -28,6 +29,7 @@ use crate::syntax::{Expr, Profile, advice, format, json, print, text};
 use crate::value::{Value, Written, write};
 
 pub use explanation::{Explanation, Step};
+pub use outline::{Outline, Planned};
 pub use reading::Reading;
 
 /// A language: functions and operators.
@@ -310,7 +312,29 @@ impl Query {
         let result = cx.eval(&self.compiled.plan, graph.root());
         let value = result.map_err(|error| self.explain_error(error, &cx))?;
         let rows = value.as_array().map(|rows| rows.len() as u64);
-        Ok(Explanation { steps: self.steps(&cx), fuel: cx.fuel_used(), rows, warnings: self.warnings(graph, &cx) })
+        let (steps, warnings) = (self.steps(&cx), self.warnings(graph, &cx));
+        Ok(Explanation { steps, fuel: cx.fuel_used(), rows, warnings, asked_graph: cx.has_plant() })
+    }
+
+    /// The calls of the query without a run, and what is known of how they will come to their results: what runs as one
+    /// step, and what is worked out once.
+    ///
+    /// ```
+    /// use pidq_core::Query;
+    ///
+    /// let outline = Query::parse("nodes() | filter(.kw > 5) | size()")?.outline();
+    /// let ways: Vec<_> = outline.steps.iter().map(|step| (step.text.as_str(), step.way)).collect();
+    /// assert_eq!(ways[1], ("filter(.kw > 5)", "counted, no list"));
+    /// # Ok::<(), pidq_core::Error>(())
+    /// ```
+    pub fn outline(&self) -> Outline {
+        let ways = outlined::ways(&self.compiled.plan, self.compiled.calls.len());
+        let steps = self.compiled.calls.iter().zip(ways).map(|((name, span), way)| Planned {
+            text: self.shown(name, *span),
+            depth: self.depth(*span),
+            way: way.text(),
+        });
+        Outline { steps: steps.collect() }
     }
 
     /// The same query, run step by step as it is written. Results are the same; it is there to show that.
@@ -368,13 +392,18 @@ impl Query {
         let calls = &self.compiled.calls;
         let steps = calls.iter().zip(cx.costs()).map(|((name, span), cost)| Step {
             text: self.shown(name, *span),
-            depth: calls.iter().filter(|(_, outer)| is_inside(*span, *outer)).count(),
+            depth: self.depth(*span),
             runs: cost.runs,
             rows: cost.rows,
             fuel: cost.fuel,
             way: cost.way.text(),
         });
         steps.collect()
+    }
+
+    /// How many calls a call stands in.
+    fn depth(&self, span: Span) -> usize {
+        self.compiled.calls.iter().filter(|(_, outer)| is_inside(span, *outer)).count()
     }
 
     /// A call on one line, shortened; its name where the query is in JSON format.
@@ -432,7 +461,7 @@ impl Query {
         let mut keys = DocumentKeys { graph, all: OnceCell::new(), search: Search::new() };
         for (at, (name, span)) in self.compiled.properties.iter().enumerate() {
             let is_told = warnings.iter().any(|warning| warning.is_about(name))
-                || self.notes().any(|note| is_key(note) && note.span == Some(*span));
+                || self.notes().any(|note| (is_key(note) || note.is_about(name)) && note.span == Some(*span));
             // An item that nobody looked at may have it.
             let may_be_left = || cx.has_left_early() && keys.has(name);
             if cx.never_found(at) && !is_told && !may_be_left() {

@@ -47,6 +47,23 @@ impl Expr {
         Expr { node, span }
     }
 
+    /// Whether two parts of a query are the same wherever they stand.
+    pub fn is_same(&self, other: &Expr) -> bool {
+        match (&self.node, &other.node) {
+            (Node::Null, Node::Null) => true,
+            (Node::Bool(a), Node::Bool(b)) => a == b,
+            (Node::Number(a), Node::Number(b)) => a.to_bits() == b.to_bits(),
+            (Node::String(a), Node::String(b)) => a == b,
+            (Node::Array(a), Node::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.is_same(b)),
+            (Node::Object(a), Node::Object(b)) => {
+                let is_same =
+                    |((a, left), (b, right)): (&(Key, Expr), &(Key, Expr))| a.name == b.name && left.is_same(right);
+                a.len() == b.len() && a.iter().zip(b).all(is_same)
+            }
+            _ => false,
+        }
+    }
+
     /// The name of the call that this is, or nothing for a constant.
     pub fn head(&self) -> Option<&str> {
         match &self.node {

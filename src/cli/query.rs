@@ -2,6 +2,7 @@
 
 mod all;
 
+use std::cell::Cell;
 use std::io::{self, BufWriter, StdoutLock, Write};
 use std::path::{Path, PathBuf};
 
@@ -212,13 +213,17 @@ fn answer(options: &Options, query: &Query, document: &Reading<'_>, printer: &mu
 }
 
 /// What is doubtful about the drawing that was asked, and was not told yet.
-fn doubts(graph: &Graph, told: &[Warning]) -> Vec<Warning> {
+pub fn doubts(graph: &Graph, told: &[Warning]) -> Vec<Warning> {
     let mut doubts = graph.warnings();
     doubts.retain(|doubt| told.iter().all(|told| told.code != doubt.code));
+    point_to_validate(&mut doubts);
+    doubts
+}
+
+fn point_to_validate(doubts: &mut [Warning]) {
     if let Some(last) = doubts.last_mut() {
         last.help = Some("`pidq validate` lists every case".into());
     }
-    doubts
 }
 
 /// Tells what looks like a mistake in the query.
@@ -335,13 +340,17 @@ fn write_json<W: Write>(
     written.map_err(|error| unwritable.map_or(Stop::Engine(error), Stop::Output))
 }
 
-/// Runs a query at the prompt and prints the result.
-pub fn show(query: &Query, graph: &Graph, limits: Limits<'_>) -> Result<()> {
+/// Runs a query at the prompt and prints the result. What is doubtful about the drawing is told with the first query that
+/// asks it.
+pub fn show(query: &Query, graph: &Graph, limits: Limits<'_>, doubts_told: &Cell<bool>) -> Result<()> {
     let style = Style { indent: Some(Indent::Blanks(2)), colours: failure::wants_colours(&io::stdout()) };
     let refused = |error| Failure::Query(error, query.source().into());
     let scratch = Scratch::new();
     let outcome = query.run(graph, &scratch, limits).map_err(refused)?;
     warn(&outcome.warnings, query);
+    if outcome.asked_graph && !doubts_told.replace(true) {
+        warn(&doubts(graph, &outcome.warnings), query);
+    }
     let mut printer = Printer::plain(style);
     printer.print(outcome.value, limits).map_err(|stop| stop.of(query, &outcome))?;
     Ok(printer.layout.flush()?)

@@ -1,6 +1,6 @@
 //! `pidq repl`: a prompt with history, completion and queries of several lines.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -58,7 +58,7 @@ enum Line<'l> {
 
 /// Runs the subcommand.
 pub fn run(options: &Options) -> Result {
-    let mut session = Session { dialect: options.profile.dialect(), graph: Rc::new(open(options.file.as_deref())?) };
+    let mut session = Session::new(options.profile.dialect(), open(options.file.as_deref())?);
     let mut editor = Editor::<Assistant, FileHistory>::new().map_err(broken)?;
     let history = history_file();
     if let Some(path) = &history {
@@ -148,17 +148,24 @@ fn read(line: &str) -> Line<'_> {
 struct Session {
     dialect: Dialect,
     graph: Rc<Graph>,
+    /// Whether it was told what is doubtful about the drawing.
+    doubts_told: Cell<bool>,
 }
 
 impl Session {
+    fn new(dialect: Dialect, graph: Graph) -> Session {
+        Session { dialect, graph: Rc::new(graph), doubts_told: Cell::new(false) }
+    }
+
     fn load(&mut self, file: &str) -> Result<()> {
         self.graph = Rc::new(open(Some(Path::new(file)))?);
+        self.doubts_told.set(false);
         Ok(())
     }
 
     fn answer(&self, text: &str) -> Result<()> {
         let query = self.dialect.parse(text).map_err(|error| Failure::Query(error, text.into()))?;
-        Budget::default().within(|limits| query::show(&query, &self.graph, limits))
+        Budget::default().within(|limits| query::show(&query, &self.graph, limits, &self.doubts_told))
     }
 }
 
@@ -386,7 +393,7 @@ mod tests {
     #[track_caller]
     fn check_candidates(before: &str, expected: &[&str]) {
         let graph = Graph::from_json(r#"{"nodes": [{"node_type": 1, "tag": 2, "two words": 3}]}"#);
-        let session = Session { dialect: Dialect::standard(), graph: Rc::new(graph.expect("the case is JSON")) };
+        let session = Session::new(Dialect::standard(), graph.expect("the case is JSON"));
         assert_eq!(Assistant::new(&session).candidates(before).1, expected, "{before}");
     }
 
@@ -405,8 +412,7 @@ mod tests {
 
     #[track_caller]
     fn check_names(document: &str, before: &str, expected: (usize, &[&str])) {
-        let graph = Rc::new(Graph::from_json(document).expect("the case is JSON"));
-        let session = Session { dialect: Dialect::standard(), graph };
+        let session = Session::new(Dialect::standard(), Graph::from_json(document).expect("the case is JSON"));
         let (start, found) = Assistant::new(&session).candidates(before);
         assert_eq!(
             (start, found.iter().map(String::as_str).collect::<Vec<_>>()),
@@ -474,7 +480,7 @@ mod tests {
     fn of_very_many_tags_some_are_offered() {
         let nodes: Vec<String> = (0..1000).rev().map(|at| format!(r#"{{"tag": "V-{at:03}"}}"#)).collect();
         let graph = Graph::from_json(format!(r#"{{"nodes": [{}]}}"#, nodes.join(",")));
-        let session = Session { dialect: Dialect::standard(), graph: Rc::new(graph.expect("the case is JSON")) };
+        let session = Session::new(Dialect::standard(), graph.expect("the case is JSON"));
         let assistant = Assistant::new(&session);
         let (_, found) = assistant.candidates(r#"node("V-"#);
         assert_eq!((found.len(), found[0].as_str(), found[99].as_str()), (100, "V-000", "V-099"));

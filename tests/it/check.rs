@@ -524,6 +524,20 @@ fn options_that_no_run_could_take_are_errors_without_a_run() {
         ("diff({}, {}, {tolerance: \"1\"})", "\"1\"", "a number of at least zero"),
         ("neighbors(\"sideways\")", "\"sideways\"", "\"down\", \"up\", \"both\", \"out\" or \"in\""),
         ("expand(-1)", "-1", "a number of at least zero"),
+        ("expand(null)", "null", "a number of at least zero"),
+        ("top(3, .a, \"sideways\")", "\"sideways\"", "\"asc\" or \"desc\""),
+        ("top(3, .a, 1)", "1", "\"asc\" or \"desc\""),
+        ("top(\"3\", .a)", "\"3\"", "a number"),
+        ("skip(null)", "null", "a number"),
+        ("slice(0, \"2\")", "\"2\"", "a number"),
+        ("sortBy([.a, .b], [\"asc\", \"down\"])", "\"down\"", "a list of \"asc\" or \"desc\""),
+        ("sortBy([.a], \"desc\")", "\"desc\"", "a list of \"asc\" or \"desc\""),
+        ("attr(5)", "5", "a text"),
+        ("breaks(null)", "null", "a text"),
+        ("componentCount(1)", "1", "a text"),
+        ("valveList(\"material\", 2)", "2", "a text"),
+        ("near(\"P-101A\", \"60\")", "\"60\"", "a number"),
+        ("findPattern(5)", "5", "a text"),
     ] {
         let (code, at, said) = refused(query, "{}");
         assert_eq!((code, &*at), ("PQ1012", marked), "{query}");
@@ -570,6 +584,12 @@ fn parameters_are_options_where_their_values_are() {
         "expand($n, {limit: $n})",
         "degree($nothing)",
         "neighbors(.edge_type == $word)",
+        "top($n, .a, $nothing)",
+        "sortBy([.a], [\"desc\", $nothing, .b])",
+        "sortBy([.a], $nothing)",
+        "near($n)",
+        "attr($word)",
+        "skip($no)",
     ] {
         assert!(Dialect::standard().parse_with(query, params).is_ok(), "{query}");
     }
@@ -577,6 +597,8 @@ fn parameters_are_options_where_their_values_are() {
     assert_eq!(refused("downstream({depth: $rules})", params).0, "PQ1012");
     assert_eq!(refused("expand($no)", params).0, "PQ1012");
     assert_eq!(refused("degree($word)", params).0, "PQ1012");
+    assert_eq!(refused("top(1, .a, $word)", params).0, "PQ1012");
+    assert_eq!(refused("sortBy([.a], $rules)", params).0, "PQ1012");
 }
 
 /// What a query gives that asks for a value is looked at by the same table.
@@ -586,6 +608,8 @@ fn a_run_refuses_what_the_compiler_would_have() {
     let error = Query::parse("node(1) | expand($root.n)").and_then(|query| query.to_json(&graph, Limits::default()));
     let error = error.expect_err("a number below zero");
     assert_eq!((error.code().as_str(), error.message()), ("PQ1012", &*refused("expand(-1)", "{}").2));
+    let error = Query::parse("[1] | sortBy([.], [$root.n])").and_then(|query| query.to_json(&graph, Limits::default()));
+    assert_eq!(error.map_err(|error| error.code().as_str()), Err("PQ1012"));
 }
 
 /// A drawing with words of its own for where its lists are, and another list of nodes beside.
@@ -648,13 +672,172 @@ fn what_a_graph_may_have_is_not_warned_of() {
         "node(\"X\", null) == null",
         "withGraph({nodes: [{id: 1, tag: 5, x: 1}]}, nodes(.tag == 5) | map(.x))",
         "withTopology({paths: {nodes: [\"nodes\"]}}, nodes(.tag == 5))",
-        "endpoints() | .source.tag == 5",
+        "endpoints() | .source.tag == \"T-101\"",
         "paths(\"T-101\", \"V-2\") | map(.nodes | map(.tag))",
         "expand(1, {edges: true}) | subgraph() | .nodes",
     ] {
         assert_eq!(drawing_codes(DRAWING, query), [""; 0], "{query}");
     }
     assert_eq!(drawing_codes("{\"a\": 1}", "nodes(.tag == 5) | map(.x)"), [""; 0]);
+}
+
+#[test]
+fn fields_that_no_function_gives() {
+    for query in [
+        "isolate(\"P-101\") | .barrier",
+        "isolate(\"P-101\").barriers | map(.nod)",
+        "shortestPath(\"a\", \"b\") | .node",
+        "paths(\"a\", \"b\") | sort(.cost)",
+        "trace(\"a\") | filter(.stopped) | map(.node.tag)",
+        "cycles() | map({n: .lenght})",
+        "edges() | endpoints() | map(.from)",
+        "findPattern(\"(a)-[e]->(b)\", .c.tag == 1)",
+        "findPattern(\"(a)-[e {1,3}]->(b)\") | map(.d)",
+        "valveList(\"material\") | map(.materials)",
+        "let({found: isolate(\"x\")}, $found.unresolved | map(.reason))",
+        "validate() | groupBy(.rule)",
+        "withGraph(.other, lineList() | map(.number))",
+        "withGraph(.other, lineList()) | map(.number)",
+        "loop(\"F-101\").final",
+        "parseTag(.tag).letter",
+        "diff($root, .old).changed | map(.was)",
+    ] {
+        check(query, &["PQW01"]);
+    }
+    check("trace(\"a\") | filter(.depth == \"1\")", &["PQW02"]);
+    check("isolate(\"a\") | .barriers.node", &["PQW07"]);
+    let help = |query| parse(query).check().expect("it may run").remove(0).help;
+    assert_eq!(help("isolate(\"P-101\") | .barrier").as_deref(), Some("did you mean `.barriers`?"));
+    assert_eq!(help("findPattern(\"(pump)-[e]->(v)\") | map(.pumps)").as_deref(), Some("did you mean `.pump`?"));
+}
+
+#[test]
+fn fields_that_functions_give() {
+    for query in [
+        "isolate(\"a\") | [.target.x, .target.0.x, .barriers | map(.fail_action.x)]",
+        "findPattern(.pattern) | map(.x)",
+        "findPattern(\"(a)-[e]->(b)\", .e.kind == .a.kind, {limit: 3}) | map(.e.kind)",
+        "valveList(\"material\", \"a b\") | map([.tag, .material, .\"a b\"])",
+        "valveList(.name) | map(.x)",
+        "componentCount() | .valve",
+        "graphInfo() | [.roles.barrier, .topology.tag.0]",
+        "hazopNodes() | map(.design_limits.x)",
+        "subgraph(\"a\") | [.nodes.0.x, .metadata.x.y]",
+        "joinSheets(.sheets) | .metadata.joined.pairs",
+        "endpoints() | .0",
+        "endpoints() | .source.x",
+        "if(.a, isolate(\"a\"), {x: 1}) | .x",
+        "coalesce(shortestPath(\"a\", \"b\"), {x: 1}) | .x",
+        "shortestPath(\"a\", \"b\") == null",
+        "loop(\"F-101\") | .node == null",
+    ] {
+        check(query, &[]);
+    }
+}
+
+/// Calls whose results are records or lists of them, for the drawings of the examples.
+const RECORDS: &[&str] = &[
+    "boundary(\"P-101A\", [\"HV-1003A\", \"HV-1004A\"])",
+    "breaks(\"size\")",
+    "bypasses(\"FV-1101\")",
+    "cycles()",
+    "deadEnds()",
+    "diff($root, $other)",
+    "edges() | endpoints()",
+    "equipmentGraph()",
+    "equipmentList(\"volume\")",
+    "findPattern(\"(a)-[e]-(b)-[r {1,2}]->(c)\", {limit: 2, onLimit: \"truncate\"})",
+    "graphInfo()",
+    "group(\"L-1103\")",
+    "hazopNodes()",
+    "instrumentIndex()",
+    "isolate(\"P-101A\")",
+    "isolate(\"V-101\")",
+    "isolate(\"T-101\")",
+    "joinSheets([$root, $other])",
+    "lineList()",
+    "loop(\"FIC-1101\")",
+    "loops()",
+    "nozzleList()",
+    "offPageList()",
+    "openEnds()",
+    "parseTag(\"20-PDT-101A\")",
+    "paths(\"T-101\", \"P-101A\")",
+    "recycles()",
+    "section(\"T-101\", \"P-101A\")",
+    "withGraph({nodes: [{id: 1, node_type: \"piping_network_segment\"}]}, segmentList(\"fluid\"))",
+    "shortestPath(\"T-101\", \"P-101A\")",
+    "subgraph(\"P-101A\")",
+    "trace(\"P-101A\")",
+    "validate()",
+    "valveList()",
+];
+
+/// The oracle of what is known of results: whatever a run gives is known, and nothing else is.
+#[test]
+fn all_fields_that_functions_give_are_known() {
+    let read = |name: &str| std::fs::read(format!("{}/examples/data/{name}", env!("CARGO_MANIFEST_DIR")));
+    let [plant, other] = ["plant.json", "plant_b.json"].map(|name| read(name).expect("a drawing of ours"));
+    let params = format!(r#"{{"other": {}}}"#, String::from_utf8(other).expect("it is text"));
+    let graph = Graph::from_json(plant).expect("it is JSON");
+    for call in RECORDS {
+        let params = if call.contains("$other") { &params } else { "{}" };
+        let codes = |query: &str| {
+            let query = Dialect::standard().parse_with(query, params).expect(query);
+            query.check().expect(call).iter().map(|warning| warning.code).collect::<Vec<_>>()
+        };
+        let query = Dialect::standard().parse_with(call, params).expect(call);
+        let answer = query.to_json(&graph, Limits::default()).expect(call);
+        let mut open = vec![(call.to_string(), serde_json::from_str::<serde_json::Value>(&answer).expect("JSON"))];
+        let is_list = open[0].1.is_array();
+        assert!(!matches!(&open[0].1, serde_json::Value::Array(rows) if rows.is_empty()), "{call} gives nothing");
+        let other = if is_list { format!("{call} | map(.other)") } else { format!("{call} | .other") };
+        assert_eq!(codes(&other), ["PQW01"], "{other}");
+        while let Some((path, value)) = open.pop().filter(|(path, _)| path.len() < call.len() + 50) {
+            let parts: Vec<(String, serde_json::Value)> = match value {
+                serde_json::Value::Array(items) => items.into_iter().take(3).map(|item| ("0".into(), item)).collect(),
+                serde_json::Value::Object(fields) => fields.into_iter().collect(),
+                _ => continue,
+            };
+            for (key, value) in parts {
+                let path = format!("{path} | .{}", serde_json::json!(key));
+                assert_eq!(codes(&path), [""; 0], "{path}");
+                open.push((path, value));
+            }
+        }
+    }
+}
+
+/// A field is told once, whoever finds it first.
+#[test]
+fn a_field_that_no_function_gives_is_told_once() {
+    let graph = Graph::from_json(DRAWING).expect("the drawing is JSON");
+    let query = parse("isolate(\"V-1\") | [.barrier, .insid]");
+    let scratch = pidq::Scratch::new();
+    let told = query.run(&graph, &scratch, Limits::default()).expect("it runs").warnings;
+    let told: Vec<String> = told.iter().map(|warning| format!("{}: {}", warning.code, warning.message)).collect();
+    let [first, second] = ["barrier", "insid"].map(|name| format!("PQW01: no object here has a field `{name}`"));
+    assert_eq!(told, [first, second]);
+    assert_eq!(drawing_codes(DRAWING, query.source()), [""; 0]);
+}
+
+/// What is in a result of the graph is known where the drawing is.
+#[test]
+fn nodes_and_edges_in_records_are_those_of_the_drawing() {
+    for (query, codes) in [
+        ("trace(\"T-101\") | map(.node.tagg)", &["PQW01"][..]),
+        ("isolate(\"V-1\") | .barriers | map(.node.clas)", &["PQW01"]),
+        ("isolate(\"V-1\") | .inside | filter(.tag == 5)", &["PQW02"]),
+        ("shortestPath(\"T-101\", \"V-2\") | .edges | map(.lenght)", &["PQW01"]),
+        ("findPattern(\"(a)-[e]->(b)\", .a.tag == 5) | map(.e.lenght)", &["PQW02", "PQW01"]),
+        ("components() | map(map(.tagg))", &["PQW01"]),
+        ("edges() | map(endpoints() | .source.tag == 5)", &["PQW02"]),
+        ("edges() | first() | endpoints() | .sources", &["PQW01"]),
+        ("withGraph({nodes: [{id: 1, x: 1}]}, trace(1)) | map(.node.x)", &[]),
+        ("trace(\"T-101\") | map(.node.size)", &[]),
+    ] {
+        assert_eq!(drawing_codes(DRAWING, query), codes, "{query}");
+    }
 }
 
 /// The lists are where the drawing says that they are.

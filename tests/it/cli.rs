@@ -420,6 +420,30 @@ fn explanations_tell_ways_time_and_mistakes() {
     assert_eq!((&told["warnings"][0]["code"], &told["warnings"][0]["stage"]), (&"PQW01".into(), &"warning".into()));
 }
 
+#[test]
+fn a_plan_is_told_without_a_document() {
+    let query = "{a: nodes(.x == 1) | map(.a), b: nodes(.x == 1) | filter(.b > 1) | size(), c: sort(.d) | limit(2)}";
+    let shown = [
+        "step            how",
+        "nodes(.x == 1)",
+        "  .x == 1",
+        "map(.a)",
+        "nodes(.x == 1)  once, for a value above",
+        "  .x == 1       once, for a value above",
+        "filter(.b > 1)  counted, no list",
+        "  .b > 1",
+        "size()          counted, no list",
+        "sort(.d)        top-k",
+        "limit(2)",
+    ];
+    check(&["explain", "--plan", query], "", &(shown.join("\n") + "\n"), 0);
+    let output = pidq(&["explain", "--plan", "--format", "json", "groupBy(.a) | mapValues(size())"], "");
+    let told: serde_json::Value = serde_json::from_slice(&output.stdout).expect("it is JSON");
+    assert_eq!(told["steps"][0], serde_json::json!({"text": "groupBy(.a)", "depth": 0, "how": "counted, no list"}));
+    check_error(&["explain", "--plan", "get()", PLANT], "", "--plan", 2);
+    check_error(&["explain", "--plan", "fliter(.a)"], "", "PQ1001", 3);
+}
+
 fn explained(query: &str, input: &str) -> serde_json::Value {
     let output = pidq(&["explain", "--format", "json", query], input);
     assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));

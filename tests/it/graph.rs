@@ -526,7 +526,7 @@ fn what_is_around_each_of_many_nodes_is_counted() {
     let document = |odd: &str| format!(r#"{{"nodes": [{}{odd}], "edges": [{}]}}"#, nodes.join(","), edges.join(","));
     for odd in ["", r#", "n3""#, ", null", r#", {"id": "N-1", "class": "nozzle", "parent": "n1"}"#] {
         let graph = Graph::from_json(document(odd)).expect("it is JSON");
-        for hops in ["0", "2", "100", "$hops", "0 - 1", "null", ".id"] {
+        for hops in ["0", "2", "100", "$hops", "0 - 1", "$root.none", ".id"] {
             for options in
                 ["", ", {edges: true}", ", {dir: \"down\"}", ", {limit: 3}", ", {pass: $pass}", ", {depth: 1}"]
             {
@@ -540,6 +540,17 @@ fn what_is_around_each_of_many_nodes_is_counted() {
     let query = Query::parse("nodes() | map(expand(2) | size())").expect("it compiles");
     let steps = query.explain(&graph, Limits::default()).expect("it runs").steps;
     assert!(steps.iter().any(|step| step.way == "counted, no list"), "{steps:?}");
+}
+
+/// Answers that follow edges of unknown direction are told of each call that gave them.
+#[test]
+fn values_that_begin_alike_tell_what_each_would_tell() {
+    let document = r#"{"nodes": [{"id": "a"}, {"id": "b"}, {"id": "c"}], "edges": [
+        {"id": 1, "from": "a", "to": "b", "direction": "unknown"}, {"id": 2, "from": "b", "to": "c"}]}"#;
+    let query = r#"{a: downstream("a") | size(), b: downstream("a") | map(.id), c: downstream("b") | size(), d: downstream("b")}"#;
+    assert_eq!(told(document, query).len(), 4);
+    let graph = Graph::from_json(document).expect("it is JSON");
+    assert_eq!(explained(query, &graph, false), explained(query, &graph, true));
 }
 
 /// What can be seen of a run but for how calls came to their results.

@@ -327,6 +327,68 @@ fn the_command_tells_doubts_of_the_graph_it_asks() {
     check("tryOr(nodes(), [])", "{}", "");
 }
 
+/// A node without an id, and an edge to nowhere.
+const DOUBTFUL: &str = r#"{"nodes": [{"id": "a"}, {}], "edges": [{"id": "e", "from": "a", "to": "zz"}]}"#;
+
+/// What the commands tell of it, each in one line.
+const DOUBTS: &str = "warning[G010]: the node in place 1 has no id\nwarning[G020]: edge \"e\": no node has the id \"zz\"\n  \
+    = help: `pidq validate` lists every case\n";
+
+fn told_by(args: &[&str], input: &str) -> String {
+    let output = pidq(args, input);
+    assert_eq!(output.status.code(), Some(0), "{args:?}");
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn explain_tells_doubts_of_the_graph_too() {
+    assert_eq!(told_by(&["explain", "nodes() | size()"], DOUBTFUL), DOUBTS);
+    assert_eq!(told_by(&["explain", ".nodes | size()"], DOUBTFUL), "");
+    let output = pidq(&["explain", "--format", "json", "nodes() | size()"], DOUBTFUL);
+    let told: Json = serde_json::from_slice(&output.stdout).expect("it is JSON");
+    let codes: Vec<_> = told["warnings"].as_array().expect("a list").iter().map(|told| &told["code"]).collect();
+    assert_eq!(codes, ["G010", "G020"]);
+}
+
+#[test]
+fn the_prompt_tells_doubts_with_the_first_question_to_the_graph() {
+    let folder = std::env::temp_dir().join(format!("pidq-doubts-prompt-{}", std::process::id()));
+    fs::create_dir_all(&folder).expect("a folder");
+    let file = folder.join("a.json");
+    fs::write(&file, DOUBTFUL).expect("a file");
+    let file = file.to_str().expect("a path of text");
+    assert_eq!(told_by(&["repl", file], ".nodes | size()\nnodes() | size()\nedges() | size()\n"), DOUBTS);
+    let again = format!("nodes() | size()\n:load {file}\nnodes() | size()\n");
+    assert_eq!(told_by(&["repl", file], &again), DOUBTS.repeat(2));
+    fs::remove_dir_all(folder).expect("the folder goes");
+}
+
+/// A line a kind, however many files there are and whichever is ready first.
+#[test]
+fn doubts_about_many_files_are_a_line_a_kind() {
+    let folder = std::env::temp_dir().join(format!("pidq-doubts-all-{}", std::process::id()));
+    fs::create_dir_all(&folder).expect("a folder");
+    let clean = r#"{"nodes": [{"id": "a"}], "edges": []}"#;
+    let lacking = r#"{"nodes": [{}], "edges": []}"#;
+    for (name, text) in [("1", clean), ("2", lacking), ("3", DOUBTFUL), ("4", lacking), ("5", "{}")] {
+        fs::write(folder.join(format!("{name}.json")), text).expect("a file");
+    }
+    let shown = folder.to_str().expect("a path of text");
+    let file = |name: &str| folder.join(name).display().to_string();
+    let expected = format!(
+        "warning[G010]: {} (2 files more): the node in place 0 has no id\n\
+        warning[G020]: {}: edge \"e\": no node has the id \"zz\"\n  = help: `pidq validate` lists every case\n",
+        file("2.json"),
+        file("3.json")
+    );
+    for jobs in ["1", "4"] {
+        let told = told_by(&["query", "--all", shown, "--jobs", jobs, "tryOr(nodes(), []) | size()"], "");
+        assert_eq!(told, expected, "{jobs} at once");
+    }
+    assert_eq!(told_by(&["query", "--all", shown, "size()"], "").matches("G0").count(), 0);
+    fs::remove_dir_all(folder).expect("the folder goes");
+}
+
 const DIRECTIONS: [&str; 4] = ["forward", "backward", "both", "unknown"];
 
 /// Nodes are texts, numbers, or both mixed; some ends name none.

@@ -1,5 +1,6 @@
 //! What is known of a value before a query runs: its kinds, and what is in it.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::BitOr;
 
@@ -83,10 +84,12 @@ enum Inside {
     Known(u32),
 }
 
-/// What is in a value that the query builds.
+/// What is in a value that the query builds, or that a function gives.
 enum Known<'p> {
     Items(Type),
     Fields(&'p [Box<str>], Vec<Type>),
+    /// All fields that a function gives: there is never another one.
+    Record(Vec<(Cow<'p, str>, Type)>),
     Constant(&'p Constant),
 }
 
@@ -153,6 +156,10 @@ impl<'p> Types<'p> {
 
     pub fn object(&mut self, names: &'p [Box<str>], values: Vec<Type>) -> Type {
         self.know(Kinds::OBJECT, Known::Fields(names, values))
+    }
+
+    pub fn record(&mut self, fields: Vec<(Cow<'p, str>, Type)>) -> Type {
+        self.know(Kinds::OBJECT, Known::Record(fields))
     }
 
     pub fn constant(&mut self, constant: &'p Constant) -> Type {
@@ -233,11 +240,33 @@ impl<'p> Types<'p> {
                 let at = names.iter().position(|known| **known == *name);
                 at.and_then(|at| values.get(at)).copied().unwrap_or(Type::of(Kinds::NULL))
             }
+            (_, Some(Known::Record(fields))) => {
+                let found = fields.iter().find(|(known, _)| known == name);
+                found.map_or(Type::of(Kinds::NULL), |(_, value)| *value)
+            }
             (Inside::Place(place), _) => match self.guide.as_ref().map(|guide| guide.field(place, name)) {
                 Some(Step::Nowhere) => Type::of(Kinds::NULL),
                 step => self.follow(step),
             },
             _ => Type::ANY,
+        }
+    }
+
+    /// Whether no object of this type has a field, as a function or the document tells.
+    pub fn lacks(&self, object: Type, name: &str) -> bool {
+        match (self.inside(object), self.guide.as_ref().zip(object.place())) {
+            (Some(Known::Record(fields)), _) => fields.iter().all(|(known, _)| known != name),
+            (_, Some((guide, place))) => guide.field(place, name) == Step::Nowhere,
+            _ => false,
+        }
+    }
+
+    /// The fields of objects of this type, as a function or the document tells.
+    pub fn keys(&self, object: Type) -> Vec<&str> {
+        match (self.inside(object), self.guide.as_ref().zip(object.place())) {
+            (Some(Known::Record(fields)), _) => fields.iter().map(|(name, _)| &**name).collect(),
+            (_, Some((guide, place))) => guide.keys(place),
+            _ => Vec::new(),
         }
     }
 

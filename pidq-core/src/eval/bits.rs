@@ -91,10 +91,10 @@ impl Bits {
     }
 
     /// Writes the rows, ascending, into room for just as many: eight rows at a time, of which those are kept that are
-    /// in the set.
+    /// in the set. Where a tag or an id is looked up, nearly all words are empty.
     pub fn write(&self, out: &mut [u32]) {
         let mut kept = 0;
-        for (word, start) in self.words.iter().zip((0..).step_by(WORD)) {
+        for (word, start) in self.words.iter().zip((0..).step_by(WORD)).filter(|(word, _)| **word != 0) {
             for (byte, first) in word.to_le_bytes().into_iter().zip((start..).step_by(8)) {
                 let ones = &PLACES[byte as usize];
                 match out.get_mut(kept..kept + 8) {

@@ -192,6 +192,9 @@ impl<'a> Cx<'a> {
     /// Collects the values of `{a: ...}`.
     #[inline]
     pub(super) fn fields(&mut self, fields: &'a plan::Fields, input: Value<'a>) -> Result<()> {
+        if let Some(leads) = &fields.leads {
+            return self.shared_fields(fields, leads, input);
+        }
         for value in &fields.values {
             let value = self.eval(value, input)?;
             self.push(value)?;

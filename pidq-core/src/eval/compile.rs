@@ -4,6 +4,7 @@ use super::Sizes;
 use super::function::{Body, Function, Kind, Param};
 use super::plan::{Call, Constant, Fields, FunctionRef, Key, Path, Pattern, Plan};
 use super::setting::Setting;
+use super::shared;
 use crate::arena::{Arena, Kind as CellKind};
 use crate::error::{Code, Error, Result, Span, Warning};
 use crate::graph::pattern::Pattern as GraphPattern;
@@ -221,8 +222,15 @@ impl Compiler<'_> {
         for (_, value) in &entries {
             values.push(self.query(value)?);
         }
+        Ok(Plan::Object(self.fields(names, &entries, values)))
+    }
+
+    #[inline(never)]
+    fn fields(&mut self, names: Box<[Box<str>]>, entries: &[&(syntax::Key, Expr)], values: Vec<Plan>) -> Fields {
+        let exprs: Vec<&Expr> = entries.iter().map(|(_, value)| value).collect();
+        let leads = shared::leads(&exprs, &values);
         self.records += 1;
-        Ok(Plan::Object(Fields { names, values: values.into(), record: self.records - 1 }))
+        Fields { names, values: values.into(), record: self.records - 1, leads }
     }
 
     /// `let({a: q}, body)`: later bindings and the body see the earlier ones.
@@ -333,26 +341,29 @@ impl Compiler<'_> {
     fn argument(&mut self, function: &Function, param: &Param, args: &[Expr]) -> Result<Plan> {
         match param.kind {
             Kind::Query => self.query(&args[0]),
-            Kind::Setting(setting) => self.checked(&args[0], |value| setting.check(value)),
-            Kind::GraphPattern => self
-                .checked(&args[0], |value| value.as_str().map_or(Ok(()), |text| GraphPattern::parse(text).map(drop))),
-            Kind::Static => self.fixed(function, param, &args[0]).map(Plan::Constant),
+            Kind::Setting(_) | Kind::GraphPattern => {
+                let plan = self.query(&args[0])?;
+                self.check_argument(param, &plan, &args[0])?;
+                Ok(plan)
+            }
+            Kind::Static(setting) => self.constant(function, param, setting, &args[0]).map(Plan::Constant),
             Kind::Path => self.path_argument(function, &args[0]),
             Kind::Pattern => self.pattern(function, param, args),
             Kind::Options(known) => self.options(function, known, &args[0]),
         }
     }
 
-    /// A query that is looked at where it is a constant or a parameter of the request.
-    fn checked(&mut self, arg: &Expr, check: impl Fn(Value<'_>) -> Result<()>) -> Result<Plan> {
-        let plan = self.query(arg)?;
-        let fits = match &plan {
-            Plan::Constant(constant) => check(constant.value()),
-            Plan::Parameter(cell) => check(Value::stored(self.names.params, *cell)),
+    /// Looks at an argument that is a constant or a parameter of the request, and at the items of a list that is written
+    /// out. On its own, so that deep queries fit on a small stack.
+    #[inline(never)]
+    fn check_argument(&self, param: &Param, plan: &Plan, arg: &Expr) -> Result<()> {
+        let fits = match plan {
+            Plan::Constant(constant) => check_value(param, constant.value()),
+            Plan::Parameter(cell) => check_value(param, Value::stored(self.names.params, *cell)),
+            Plan::Array(items) => return check_items(param, items, arg),
             _ => Ok(()),
         };
-        fits.map_err(|error| error.with_span(arg.span))?;
-        Ok(plan)
+        fits.map_err(|error| error.with_span(arg.span))
     }
 
     /// Named options: queries, or words and numbers. A name that nothing reads is an error.
@@ -397,6 +408,20 @@ impl Compiler<'_> {
                 Err(error.with_span(arg.span).with_label("not a path").with_help(path_help(arg)))
             }
         }
+    }
+
+    /// A constant that an option takes, where there is one.
+    fn constant(
+        &mut self,
+        function: &Function,
+        param: &Param,
+        setting: Option<&Setting>,
+        arg: &Expr,
+    ) -> Result<Constant> {
+        let constant = self.fixed(function, param, arg)?;
+        let fits = setting.map_or(Ok(()), |setting| setting.check(constant.value()));
+        fits.map_err(|error| error.with_span(arg.span))?;
+        Ok(constant)
     }
 
     /// A constant, or a parameter of the request.
@@ -473,6 +498,33 @@ fn constant(node: &Node) -> Constant {
         Node::String(text) => Constant::Text(text.clone()),
         _ => Constant::Null,
     }
+}
+
+/// Whether an argument may be this value.
+fn check_value(param: &Param, value: Value<'_>) -> Result<()> {
+    match param.kind {
+        Kind::Setting(setting) if value.is_null() && !param.is_optional => Err(setting.refuse(value)),
+        Kind::Setting(setting) => setting.check(value),
+        Kind::GraphPattern => check_pattern(value),
+        _ => Ok(()),
+    }
+}
+
+/// Whether the items of a list that are constants may be in it.
+fn check_items(param: &Param, items: &[Plan], arg: &Expr) -> Result<()> {
+    let (Kind::Setting(setting), Node::Array(written)) = (param.kind, &arg.node) else { return Ok(()) };
+    for (item, written) in items.iter().zip(&written[1..]).filter(|_| setting.is_list()) {
+        let Plan::Constant(item) = item else { continue };
+        setting.check_item(item.value()).map_err(|error| error.with_span(written.span))?;
+    }
+    Ok(())
+}
+
+/// A pattern of a graph is a text that reads as one.
+fn check_pattern(value: Value<'_>) -> Result<()> {
+    const PATTERN: Setting = Setting::text("pattern");
+    PATTERN.check(value)?;
+    value.as_str().map_or(Ok(()), |text| GraphPattern::parse(text).map(drop))
 }
 
 /// The parts of `$name.a.b`.

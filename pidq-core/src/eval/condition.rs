@@ -34,8 +34,8 @@ enum Test<'a> {
     Number(&'a Call, &'a [f64], Comparison, f64, u64),
     /// It compares the results of arithmetic.
     Numbers(&'a Call, Comparison, Numeric<'a>, Numeric<'a>, u64),
-    /// It asks where a field is one of a few texts.
-    Texts(&'a Call, &'a Column, Wanted<'a>, u64),
+    /// It asks where a field is one of a few texts and numbers.
+    OneOf(&'a Call, &'a Column, Wanted<'a>, u64),
     /// It asks whether a field is there.
     Exists(&'a Call, &'a [Cell]),
     /// It asks where the texts of a field match a pattern.
@@ -52,10 +52,16 @@ enum Junction {
     Not,
 }
 
-/// The texts that a field shall, or shall not, be one of.
+/// The values that a field shall, or shall not, be one of.
 enum Wanted<'a> {
-    In(Vec<&'a str>),
-    NotIn(Vec<&'a str>),
+    In(Vec<Scalar<'a>>),
+    NotIn(Vec<Scalar<'a>>),
+}
+
+/// A value whose rows are looked up.
+enum Scalar<'a> {
+    Text(&'a str),
+    Number(f64),
 }
 
 #[derive(Clone, Copy)]
@@ -186,16 +192,18 @@ impl<'a> Cx<'a> {
         };
         let column = path.is_plain.then(|| self.column(path, list))??;
         let cost = 2 + path.keys.len() as u64 + cost;
-        match (wanted, comparison) {
-            (Value::Number(number), _) => {
+        let scalar = Scalar::of(wanted).filter(|scalar| match scalar {
+            Scalar::Text(_) => true,
+            Scalar::Number(_) => column.numbers(self.document).is_index(),
+        });
+        match (scalar, wanted, comparison) {
+            (Some(scalar), _, Comparison::Equal) => Some(Test::OneOf(call, column, Wanted::In(vec![scalar]), cost)),
+            (Some(scalar), _, Comparison::NotEqual) => {
+                Some(Test::OneOf(call, column, Wanted::NotIn(vec![scalar]), cost))
+            }
+            (_, Value::Number(number), _) => {
                 let numbers = &column.numbers(self.document).values;
                 Some(Test::Number(call, numbers, comparison, number.value(), cost))
-            }
-            (Value::String(text), Comparison::Equal) if text.len() < SHORT => {
-                Some(Test::Texts(call, column, Wanted::In(vec![text]), cost))
-            }
-            (Value::String(text), Comparison::NotEqual) if text.len() < SHORT => {
-                Some(Test::Texts(call, column, Wanted::NotIn(vec![text]), cost))
             }
             _ => None,
         }
@@ -203,13 +211,12 @@ impl<'a> Cx<'a> {
 
     /// `.id in ["a", "b"]`.
     fn membership(&mut self, call: &'a Call, list: ContainerId) -> Option<Test<'a>> {
-        let [Plan::Get(path), texts] = &*call.args else { return None };
-        let (texts, cost) = self.fixed(texts)?;
-        let texts = texts.as_array()?.iter().map(|text| text.as_str().filter(|text| text.len() < SHORT));
-        let texts = texts.collect::<Option<Vec<_>>>()?;
-        let wanted = if call.function.standard_name()? == "in" { Wanted::In(texts) } else { Wanted::NotIn(texts) };
+        let [Plan::Get(path), values] = &*call.args else { return None };
+        let (values, cost) = self.fixed(values)?;
+        let values = values.as_array()?.iter().map(Scalar::of).collect::<Option<Vec<_>>>()?;
+        let wanted = if call.function.standard_name()? == "in" { Wanted::In(values) } else { Wanted::NotIn(values) };
         let column = path.is_plain.then(|| self.column(path, list))??;
-        Some(Test::Texts(call, column, wanted, 2 + path.keys.len() as u64 + cost))
+        Some(Test::OneOf(call, column, wanted, 2 + path.keys.len() as u64 + cost))
     }
 
     fn arithmetic(&mut self, plan: &'a Plan, call: &'a Call, list: ContainerId) -> Option<Test<'a>> {
@@ -244,10 +251,10 @@ impl<'a> Cx<'a> {
                 selection.keep_compared(comparison, &left, &right);
                 Ok(())
             }
-            Test::Texts(call, column, wanted, cost) => {
+            Test::OneOf(call, column, wanted, cost) => {
                 self.costs[call.id].way = Way::Index;
                 self.charge(call, selection.rows.count() as u64, cost)?;
-                self.keep_texts(call, column, &wanted, &mut selection.rows)
+                self.keep_one_of(call, column, &wanted, &mut selection.rows)
             }
             Test::Exists(call, cells) => {
                 self.charge(call, selection.rows.count() as u64, 1)?;
@@ -295,13 +302,18 @@ impl<'a> Cx<'a> {
         Ok(value)
     }
 
-    fn keep_texts(&mut self, call: &'a Call, column: &Column, wanted: &Wanted<'a>, rows: &mut Bits) -> Result<()> {
-        let (Wanted::In(texts) | Wanted::NotIn(texts)) = wanted;
+    fn keep_one_of(&mut self, call: &'a Call, column: &Column, wanted: &Wanted<'a>, rows: &mut Bits) -> Result<()> {
+        let (Wanted::In(values) | Wanted::NotIn(values)) = wanted;
         let mut found = Bits::none(column.len());
         let mut compared = 0;
-        for text in texts {
+        for value in values {
             let before = found.clone();
-            column.rows_of(self.document, text).for_each(|row| found.insert(row));
+            match value {
+                Scalar::Text(text) => column.rows_of(self.document, text).for_each(|row| found.insert(row)),
+                Scalar::Number(number) => {
+                    column.numbers(self.document).rows_of(*number).for_each(|row| found.insert(row));
+                }
+            }
             let mut left = rows.clone();
             left.remove(&before);
             compared += left.count() as u64;
@@ -419,6 +431,17 @@ impl Selection<'_> {
         let view = View { list: self.list, cells: self.cells, rows: Some(&rows) };
         let truths = comparison.all(&left.all(&view), &right.all(&view));
         rows.iter().zip(truths).filter(|(_, truth)| !truth).for_each(|(row, _)| self.rows.take(*row));
+    }
+}
+
+impl<'a> Scalar<'a> {
+    /// Nothing for what is not looked up. Longer texts cost fuel to compare.
+    fn of(value: Value<'a>) -> Option<Scalar<'a>> {
+        match value {
+            Value::String(text) if text.len() < SHORT => Some(Scalar::Text(text)),
+            Value::Number(number) => Some(Scalar::Number(number.value())),
+            _ => None,
+        }
     }
 }
 

@@ -40,6 +40,8 @@ pub(crate) enum Way {
     Table,
     /// Without the list that would only be counted.
     Count,
+    /// Once for several values of an object, which begin alike.
+    Shared,
     /// As it is written, and there is something to tell.
     Noted,
 }
@@ -58,6 +60,7 @@ impl Way {
             Way::Top => "top-k",
             Way::Table => "cells of the columns",
             Way::Count => "counted, no list",
+            Way::Shared => "once, for a value above",
             Way::Noted => "with a warning",
         }
     }

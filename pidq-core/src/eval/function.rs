@@ -127,8 +127,8 @@ pub(crate) enum Kind {
     Setting(&'static Setting),
     /// A query; where it is a constant, it is a pattern of a graph.
     GraphPattern,
-    /// A constant or a parameter of the request.
-    Static,
+    /// A constant or a parameter of the request, of which some functions take only what this does.
+    Static(Option<&'static Setting>),
     /// A path such as `.a.b`, taken as it stands.
     Path,
     /// A regular expression; the flags are the argument after it.
@@ -159,7 +159,7 @@ impl Param {
     pub fn expects(&self) -> &'static str {
         match self.kind {
             Kind::Query | Kind::Setting(_) | Kind::GraphPattern => "query",
-            Kind::Static => "constant",
+            Kind::Static(_) => "constant",
             Kind::Path => "path",
             Kind::Pattern => "pattern",
             Kind::Options(_) => "options",
@@ -171,7 +171,11 @@ impl Param {
     }
 
     pub(crate) const fn constant(name: &'static str) -> Param {
-        Param { kind: Kind::Static, ..Param::query(name) }
+        Param { kind: Kind::Static(None), ..Param::query(name) }
+    }
+
+    pub(crate) const fn fixed(setting: &'static Setting) -> Param {
+        Param { kind: Kind::Static(Some(setting)), ..Param::query(setting.name) }
     }
 
     pub(crate) const fn path(name: &'static str) -> Param {

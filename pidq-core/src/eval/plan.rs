@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use super::function::Function;
 use super::fuse::Fusion;
 use super::reads::{self, Reads};
+use super::shared::Leads;
 use crate::arena::Cell;
 use crate::error::{Result, Span};
 use crate::regex::Regex;
@@ -121,6 +122,9 @@ pub(crate) struct Fields {
     pub names: Box<[Box<str>]>,
     pub values: Box<[Plan]>,
     pub record: usize,
+    /// By value: what it begins with as another one does; nothing where no two do. In one word, since plans are on the
+    /// stack of deep queries.
+    pub leads: Option<Box<Leads>>,
 }
 
 /// A function and its arguments.

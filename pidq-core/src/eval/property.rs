@@ -60,6 +60,13 @@ impl Cache {
         self.asked |= seen.asked;
         self.found |= seen.found;
     }
+
+    /// Notes all that another key of this name has seen.
+    pub(super) fn note_all(&mut self, other: &Cache) {
+        self.asked |= other.asked;
+        self.found |= other.found;
+        self.of_list |= other.of_list;
+    }
 }
 
 impl<'a> Cx<'a> {

@@ -21,10 +21,16 @@ enum Takes {
     Query,
     /// A number of at least zero.
     Number,
+    /// Any number. Unlike options, which may be left out, it is not null; so it is with a text.
+    Amount,
+    /// Any text.
+    Text,
     /// True or false.
     Flag,
     /// One of these words.
     Word(&'static [&'static str]),
+    /// A list of some of these words.
+    Words(&'static [&'static str]),
     /// A text or a list of texts that a rule allows, and what it allows in words.
     Texts(fn(&str) -> bool, &'static str),
 }
@@ -38,12 +44,24 @@ impl Setting {
         Setting { name, takes: Takes::Number }
     }
 
+    pub const fn amount(name: &'static str) -> Setting {
+        Setting { name, takes: Takes::Amount }
+    }
+
+    pub const fn text(name: &'static str) -> Setting {
+        Setting { name, takes: Takes::Text }
+    }
+
     pub const fn flag(name: &'static str) -> Setting {
         Setting { name, takes: Takes::Flag }
     }
 
     pub const fn word(name: &'static str, known: &'static [&'static str]) -> Setting {
         Setting { name, takes: Takes::Word(known) }
+    }
+
+    pub const fn words(name: &'static str, known: &'static [&'static str]) -> Setting {
+        Setting { name, takes: Takes::Words(known) }
     }
 
     pub const fn texts(name: &'static str, fits: fn(&str) -> bool, expected: &'static str) -> Setting {
@@ -55,8 +73,11 @@ impl Setting {
         match self.takes {
             Takes::Query => "a query".into(),
             Takes::Number => "a number of at least zero".into(),
+            Takes::Amount => "a number".into(),
+            Takes::Text => "a text".into(),
             Takes::Flag => "true or false".into(),
             Takes::Word(known) => one_of(known),
+            Takes::Words(known) => format!("a list of {}", one_of(known)),
             Takes::Texts(_, expected) => expected.into(),
         }
     }
@@ -66,7 +87,7 @@ impl Setting {
     }
 
     pub fn is_list(&self) -> bool {
-        matches!(self.takes, Takes::Texts(..))
+        matches!(self.takes, Takes::Texts(..) | Takes::Words(_))
     }
 
     /// Whether this value can be given.
@@ -74,9 +95,24 @@ impl Setting {
         match self.takes {
             Takes::Query => Ok(()),
             Takes::Number => self.as_number(value).map(drop),
+            Takes::Amount => value.as_f64().map(drop).ok_or_else(|| self.refuse(value)),
+            Takes::Text => value.as_str().map(drop).ok_or_else(|| self.refuse(value)),
             Takes::Flag => self.as_flag(value).map(drop),
             Takes::Word(_) => self.as_word(value).map(drop),
+            Takes::Words(_) => match value {
+                Value::Array(items) => items.iter().try_for_each(|item| self.check_item(item)),
+                _ if value.is_null() => Ok(()),
+                _ => Err(self.refuse(value)),
+            },
             Takes::Texts(..) => self.as_texts(value).map(drop),
+        }
+    }
+
+    /// Whether a list with this item can be given, where it takes lists.
+    pub fn check_item(&self, item: Value<'_>) -> Result<()> {
+        match self.takes {
+            Takes::Words(_) => self.as_word(item).map(drop),
+            _ => self.check(item),
         }
     }
 
@@ -98,7 +134,7 @@ impl Setting {
 
     /// The place of the word in the table.
     pub fn as_word(&self, value: Value<'_>) -> Result<Option<usize>> {
-        let Takes::Word(known) = self.takes else { return Ok(None) };
+        let (Takes::Word(known) | Takes::Words(known)) = self.takes else { return Ok(None) };
         match known.iter().position(|word| value.as_str() == Some(word)) {
             None if !value.is_null() => Err(self.refuse(value)),
             found => Ok(found),

@@ -15,8 +15,20 @@ use crate::eval::build::{Entries, LimitedText};
 use crate::eval::cost::Way;
 use crate::eval::function::{Body, Function, Param};
 use crate::eval::plan::{Path, Plan};
+use crate::eval::setting::Setting;
 use crate::value::write::told;
 use crate::value::{Array, Keys, Object, Value, compare, convert};
+
+const COUNT: Setting = Setting::amount("count");
+const DIRECTION: Setting = Setting::word("direction", DIRECTIONS);
+const EACH_DIRECTION: Setting = Setting::words("directions", DIRECTIONS);
+const END: Setting = Setting::amount("end");
+const NAME: Setting = Setting::text("name");
+const START: Setting = Setting::amount("start");
+
+const DIRECTIONS: &[&str] = &["asc", "desc"];
+/// The place of the direction that begins with the smallest.
+const ASCENDING: usize = 0;
 
 const JOIN: &[Param] = &[Param::query("right"), Param::query("leftKey"), Param::query("rightKey")];
 
@@ -37,7 +49,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "attr",
-        params: &[Param::query("name"), Param::query("set").optional()],
+        params: &[Param::setting(&NAME), Param::query("set").optional()],
         summary: "The value of an entry in the `attributes` of an object, null where there is none.",
         example: r#"{attributes: [{name: "DN", value: 80}]} | attr("DN") => 80"#,
         body: Body::Piped(attribute),
@@ -198,21 +210,21 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "skip",
-        params: &[Param::constant("count")],
+        params: &[Param::fixed(&COUNT)],
         summary: "The items after the first ones.",
         example: "[1, 2, 3] | skip(1) => [2,3]",
         body: Body::Piped(skip),
     },
     Function {
         name: "slice",
-        params: &[Param::constant("start"), Param::constant("end").optional()],
+        params: &[Param::fixed(&START), Param::fixed(&END).optional()],
         summary: "The items from start to before end; negative places count from the back.",
         example: "[1, 2, 3, 4] | slice(1, -1) => [2,3]",
         body: Body::Piped(slice),
     },
     Function {
         name: "sortBy",
-        params: &[Param::query("keys"), Param::query("directions").optional()],
+        params: &[Param::query("keys"), Param::setting(&EACH_DIRECTION).optional()],
         summary: r#"The items by a list of keys, each with a direction of its own: "asc" or "desc". Stable."#,
         example: r#"[{a: 1, b: 1}, {a: 1, b: 2}] | sortBy([.a, .b], ["asc", "desc"]) | map(.b) => [2,1]"#,
         body: Body::Piped(sort_by),
@@ -240,7 +252,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "top",
-        params: &[Param::constant("count"), Param::query("key"), Param::constant("direction").optional()],
+        params: &[Param::fixed(&COUNT), Param::query("key"), Param::fixed(&DIRECTION).optional()],
         summary: r#"The items with the greatest keys, "asc" for the smallest; items without a key do not count."#,
         example: r#"[{a: 1}, {a: 3}, {a: 2}] | top(2, .a) => [{"a":3},{"a":2}]"#,
         body: Body::Piped(top),
@@ -321,21 +333,6 @@ fn expect_object<'a>(value: Value<'a>) -> Result<Object<'a>> {
         let error = Error::new(Code::ObjectExpected, format!("Object expected, not {found}"));
         error.with_label(format!("got {}", told(value))).with_help(help)
     })
-}
-
-/// Whether a direction is "desc".
-fn descends(value: Value<'_>, default: bool) -> Result<bool> {
-    if value.is_null() {
-        return Ok(default);
-    }
-    match expect_text(value)? {
-        "asc" => Ok(false),
-        "desc" => Ok(true),
-        other => {
-            let error = Error::new(Code::BadOption, format!("Unknown direction \"{other}\""));
-            Err(error.with_help(r#"a direction is "asc" or "desc""#))
-        }
-    }
 }
 
 /// The texts that a function is given; nothing where one of them is null.
@@ -731,7 +728,7 @@ fn extreme<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan], wanted: Orde
 fn top<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
     let array = list(input)?;
     let count = expect_number(optional(cx, args, 0, input)?)? as usize;
-    let descends = descends(optional(cx, args, 2, input)?, true)?;
+    let descends = DIRECTION.as_word(optional(cx, args, 2, input)?)? != Some(ASCENDING);
     let base = cx.mark();
     let mut places = Vec::new();
     for at in 0..array.len() {
@@ -796,7 +793,7 @@ fn directions<'a>(cx: &mut Cx<'a>, args: &'a [Plan], input: Value<'a>) -> Result
     }
     for direction in list(value)?.iter() {
         cx.spend(1)?;
-        directions.push(descends(direction, false)?);
+        directions.push(EACH_DIRECTION.as_word(direction)?.is_some_and(|word| word != ASCENDING));
     }
     Ok(directions)
 }

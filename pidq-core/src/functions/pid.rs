@@ -26,10 +26,15 @@ use crate::value::Value;
 const ACCEPT_CONDITIONAL: Setting = Setting::flag("acceptConditional");
 const ACCEPT_ONE_WAY: Setting = Setting::flag("acceptOneWay");
 const ACCEPT_RELIEF: Setting = Setting::flag("acceptRelief");
+const ATTRIBUTE: Setting = Setting::text("attribute");
+const ATTRIBUTES: &[Param] = &[Param::setting(&ATTRIBUTE).many()];
 const BARRIERS: Setting = Setting::query("barriers");
 const BY: Setting = Setting::word("by", &["any", "link", "label"]);
+const BY_FIELD: Setting = Setting::text("by");
 const CUT: Setting =
     Setting::texts("cut", |word| cut_at(&mut Cuts::default(), word), r#""control", "size", "class" or "fluid""#);
+const DISTANCE: Setting = Setting::amount("distance");
+const FIELD: Setting = Setting::text("field");
 const IDENTITY: Setting = Setting::word("identity", IDENTITIES);
 const IGNORE: Setting = Setting::texts("ignore", |_| true, "the name of a field, or a list of names");
 const MERGE: Setting = Setting::flag("merge");
@@ -64,7 +69,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "breaks",
-        params: &[Param::query("field")],
+        params: &[Param::setting(&FIELD)],
         summary: "The items at which the pipes carry different values of a field, and whether they are there to change it.",
         example: r#"breaks("size") | filter(not(.legal)) | map(.item.tag) => ["HV-102","HV-103"]"#,
         body: Body::Piped(breaks),
@@ -82,7 +87,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "componentCount",
-        params: &[Param::query("by").optional()],
+        params: &[Param::setting(&BY_FIELD).optional()],
         summary: "How many components there are under each class, or under each value of a field.",
         example: r#"componentCount("role").control => 2"#,
         body: Body::Piped(component_count),
@@ -124,7 +129,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "equipmentList",
-        params: &[Param::query("attribute").many()],
+        params: ATTRIBUTES,
         summary: "One row for each item of equipment; more columns by name.",
         example: r#"equipmentList("material") | first() => {"id":"n1","tag":"T-101","class":"tank","nozzles":0,"lines":"P-1001, P-1007","material":"SS316"}"#,
         body: Body::Piped(|cx, input, args| listed(cx, input, args, &lists::EQUIPMENT)),
@@ -152,7 +157,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "instrumentIndex",
-        params: &[Param::query("attribute").many()],
+        params: ATTRIBUTES,
         summary: "One row for each instrument: what it measures, its loop, what it is attached to.",
         example: r#"instrumentIndex() | map([.tag, .variable, .loop]) | first() => ["FT-101","flow","F-101"]"#,
         body: Body::Piped(|cx, input, args| listed(cx, input, args, &lists::INSTRUMENTS)),
@@ -202,21 +207,21 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "near",
-        params: &[Param::query("item").optional(), Param::query("distance")],
+        params: &[Param::query("item").optional(), Param::setting(&DISTANCE)],
         summary: "The nodes within a distance of a node on its sheet, nearest first.",
         example: r#"near("P-101A", 60) | map(.tag) => ["CV-101","P-101B"]"#,
         body: Body::Piped(near),
     },
     Function {
         name: "nozzleList",
-        params: &[Param::query("attribute").many()],
+        params: ATTRIBUTES,
         summary: "One row for each nozzle: its equipment, chamber, size, line and what it is connected to.",
         example: r#"nozzleList() => []"#,
         body: Body::Piped(|cx, input, args| listed(cx, input, args, &lists::NOZZLES)),
     },
     Function {
         name: "offPageList",
-        params: &[Param::query("attribute").many()],
+        params: ATTRIBUTES,
         summary: "One row for each connector to another sheet.",
         example: r#"offPageList() | map([.tag, .direction]) => [["FLARE","out"],["PROD","out"]]"#,
         body: Body::Piped(|cx, input, args| listed(cx, input, args, &lists::OFF_PAGE)),
@@ -251,7 +256,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "segmentList",
-        params: &[Param::query("attribute").many()],
+        params: ATTRIBUTES,
         summary: "One row for each segment of a pipe line.",
         example: r#"segmentList() => []"#,
         body: Body::Piped(segment_list),
@@ -272,7 +277,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "valveList",
-        params: &[Param::query("attribute").many()],
+        params: ATTRIBUTES,
         summary: "One row for each valve: its role, size, line, normal position and how it fails.",
         example: r#"valveList() | map([.tag, .role, .fail_action]) | first() => ["HV-101","barrier",null]"#,
         body: Body::Piped(|cx, input, args| listed(cx, input, args, &lists::VALVES)),

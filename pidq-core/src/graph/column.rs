@@ -60,6 +60,8 @@ pub(crate) struct Numbers {
     pub is_complete: bool,
     /// Every row has a number or nothing.
     pub is_pure: bool,
+    /// Every row has a greater number than the one before, as ids that were counted have.
+    is_ascending: bool,
 }
 
 /// The rows as `sort` orders them.
@@ -155,7 +157,8 @@ impl Column {
             let is_complete = !values.iter().any(|value| value.is_nan());
             let is_nothing = |row: usize| self.cell(row as u32) == Cell::NULL;
             let is_pure = (0..self.len()).all(|row| !values[row].is_nan() || is_nothing(row));
-            Numbers { values, is_complete, is_pure }
+            let is_ascending = values.is_sorted_by(|a, b| a < b);
+            Numbers { values, is_complete, is_pure, is_ascending }
         })
     }
 
@@ -215,6 +218,25 @@ impl Column {
             + 10 * usize::from(self.places.get().is_some());
         let texts = self.texts.get().and_then(Option::as_ref).map_or(0, Texts::size);
         cells + row * self.len() + texts
+    }
+}
+
+impl Numbers {
+    /// Whether a number is found without looking at all rows.
+    pub fn is_index(&self) -> bool {
+        self.is_ascending
+    }
+
+    /// The rows that hold a number, ascending.
+    pub fn rows_of(&self, number: f64) -> impl Iterator<Item = u32> {
+        let rows = match self.is_ascending {
+            true => {
+                let first = self.values.partition_point(|value| *value < number);
+                first..(first + 1).min(self.values.len())
+            }
+            false => 0..self.values.len(),
+        };
+        rows.filter(move |row| self.values[*row] == number).map(|row| row as u32)
     }
 }
 

@@ -17,6 +17,8 @@ pub struct Explanation {
     pub rows: Option<u64>,
     /// What looks like a mistake in the query, as in the outcome of a run.
     pub warnings: Vec<Warning>,
+    /// Whether functions of the language asked for nodes and edges of the document, as in the outcome of a run.
+    pub asked_graph: bool,
 }
 
 /// What one call did.
