@@ -33,7 +33,8 @@ use crate::site::{Inner, Wire};
 /// What is found out about a request on its way, for the headers and the log line of its answer.
 struct Trail {
     head: Arc<Head>,
-    exchange: Exchange,
+    /// Boxed, as all that is moved with every answer.
+    exchange: Box<Exchange>,
     access: Access,
     /// Whether the answer depends on `Accept`.
     negotiates: bool,
@@ -254,7 +255,7 @@ async fn handle<S: Send + Sync + 'static>(
         params: found.params,
         principal,
         accepts: found.route.body.map(|body| body.within(&site.limits)),
-        body: Reader::new(source, site.limits),
+        body: Reader::new(source, &site.limits),
         facts: site.facts.clone(),
     };
     found.route.check_query(&request)?;

@@ -29,35 +29,37 @@ pub fn hex(bytes: &[u8]) -> String {
 }
 
 fn push_hex(text: &mut String, byte: u8) {
+    digits(byte).into_iter().for_each(|digit| text.push(digit.into()));
+}
+
+fn digits(byte: u8) -> [u8; 2] {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    text.push(DIGITS[usize::from(byte >> 4)].into());
-    text.push(DIGITS[usize::from(byte & 15)].into());
+    [DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]
 }
 
 /// A UUID of version 7 (RFC 9562): sorts by time.
 pub fn uuid_v7() -> String {
-    spelt(random::<16>())
+    spelt(random::<16>(), str::to_owned)
 }
 
 /// Random bytes, and the time, as a UUID of version 7.
-fn spelt(mut bytes: [u8; 16]) -> String {
+fn spelt<T>(mut bytes: [u8; 16], make: impl FnOnce(&str) -> T) -> T {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     bytes[..6].copy_from_slice(&(now.as_millis() as u64).to_be_bytes()[2..]);
     bytes[6] = bytes[6] & 0x0f | 0x70;
     bytes[8] = bytes[8] & 0x3f | 0x80;
-    let mut text = String::with_capacity(36);
-    for (at, byte) in bytes.into_iter().enumerate() {
-        if let 4 | 6 | 8 | 10 = at {
-            text.push('-');
-        }
-        push_hex(&mut text, byte);
+    /// Where the digits of each byte stand.
+    const PLACES: [usize; 16] = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34];
+    let mut text = [b'-'; 36];
+    for (byte, at) in bytes.into_iter().zip(PLACES) {
+        text[at..at + 2].copy_from_slice(&digits(byte));
     }
-    text
+    make(std::str::from_utf8(&text).unwrap_or_default())
 }
 
 /// The id of a request that brings none: a UUID that nobody has had, and no secret. Hot: the system is asked for random
 /// bytes once a thread, and a keyed hash counts from there.
-fn fresh_id() -> String {
+fn fresh_id() -> Arc<str> {
     thread_local! {
         static KEY: RandomState = RandomState::new();
         static COUNT: Cell<u128> = Cell::new(u128::from_le_bytes(random()));
@@ -65,7 +67,7 @@ fn fresh_id() -> String {
     let count = COUNT.get().wrapping_add(1);
     COUNT.set(count);
     let [high, low] = KEY.with(|key| [key.hash_one(count), key.hash_one(!count)]);
-    spelt((u128::from(high) << 64 | u128::from(low)).to_le_bytes())
+    spelt((u128::from(high) << 64 | u128::from(low)).to_le_bytes(), |text| text.into())
 }
 
 /// The caller's id of a request, if it is fit for logs and headers; else a new one.
@@ -74,7 +76,7 @@ pub(crate) fn request_id(headers: &HeaderMap) -> Arc<str> {
         (1..=64).contains(&id.len()) && id.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-".contains(&b))
     };
     let given = headers.get(REQUEST_ID).and_then(|id| id.to_str().ok()).filter(fit);
-    given.map(Arc::from).unwrap_or_else(|| fresh_id().into())
+    given.map(Arc::from).unwrap_or_else(fresh_id)
 }
 
 /// The caller's `traceparent`, if it is one (W3C Trace Context, version 00).
@@ -103,7 +105,8 @@ mod tests {
 
     #[test]
     fn uuids_have_their_version_and_differ() {
-        for make in [uuid_v7, fresh_id] {
+        let makers: [fn() -> String; 2] = [uuid_v7, || fresh_id().to_string()];
+        for make in makers {
             let (one, two) = (make(), make());
             assert_ne!(one, two);
             assert_eq!((one.len(), &one[14..15]), (36, "7"));

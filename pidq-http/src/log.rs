@@ -88,11 +88,11 @@ pub(crate) struct Exchange {
 const CLIENT_GONE: u16 = 499;
 
 impl Exchange {
-    pub fn begin(facts: Arc<Facts>, activity: Arc<Activity>, id: Arc<str>, method: &'static str) -> Self {
+    pub fn begin(facts: Arc<Facts>, activity: Arc<Activity>, id: Arc<str>, method: &'static str) -> Box<Self> {
         facts.metrics.in_flight.inc();
         activity.open.fetch_add(1, Relaxed);
         activity.mark();
-        Exchange {
+        Box::new(Exchange {
             id,
             method,
             route: "",
@@ -109,7 +109,7 @@ impl Exchange {
             begun: Instant::now(),
             bytes: 0,
             complete: false,
-        }
+        })
     }
 
     pub fn sent(&mut self, bytes: usize) {

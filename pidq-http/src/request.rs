@@ -188,7 +188,7 @@ impl Request {
     /// The parameters behind the question mark.
     pub fn query(&self) -> Result<Form, Problem> {
         let malformed = || Problem::bad_request("invalid-parameter", "The query of the URL is not well formed.");
-        Form::parse(self.head.uri.query().unwrap_or_default()).ok_or_else(malformed)
+        self.head.uri.query().map_or_else(|| Ok(Form::default()), |text| Form::parse(text).ok_or_else(malformed))
     }
 
     /// Who asks. Rows that are for everybody have nobody to tell of.

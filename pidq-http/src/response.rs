@@ -139,7 +139,7 @@ impl Response {
 
     fn with_content(status: StatusCode, media: &'static str, body: Content) -> Self {
         // Room for those that all answers share.
-        let mut response = Response { status, headers: HeaderMap::with_capacity(16), body, notes: Vec::new() };
+        let mut response = Response { status, headers: HeaderMap::with_capacity(12), body, notes: Vec::new() };
         response.headers.insert(CONTENT_TYPE, content_type(media));
         response
     }

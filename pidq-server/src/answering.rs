@@ -184,17 +184,23 @@ impl Made {
             let body = server.results.put(key, whole(recipe).await?.into(), headers.clone());
             return Ok(headers.on(Response::ok("application/json", body)));
         }
-        if recipe.len() <= PIECE {
-            return Ok(headers.on(Response::ok("application/json", recipe.whole())));
+        // Boxed, as what is not for small answers.
+        match recipe.len() {
+            ..=PIECE => Ok(headers.on(Response::ok("application/json", recipe.whole()))),
+            _ => Box::pin(large(server, asker, recipe, headers)).await,
         }
-        // A recipe keeps its graph until the last reader has the answer.
-        if server.graphs.are_crowded() {
-            let room = server.memory.hold(&asker.key, recipe.len()).ok_or_else(no_room)?;
-            return Ok(headers.on(Response::ok("application/json", room.keep(whole(recipe).await?))));
-        }
-        let room = server.memory.hold(&asker.key, recipe.size()).ok_or_else(no_room)?;
-        Ok(headers.on(Response::filled("application/json", recipe.served(&server.buffers, room))))
     }
+}
+
+/// An answer that is sent while it is written.
+async fn large(server: &Server, asker: &Asker<'_>, recipe: Recipe, headers: Headers) -> Result<Response, Problem> {
+    // A recipe keeps its graph until the last reader has the answer.
+    if server.graphs.are_crowded() {
+        let room = server.memory.hold(&asker.key, recipe.len()).ok_or_else(no_room)?;
+        return Ok(headers.on(Response::ok("application/json", room.keep(whole(recipe).await?))));
+    }
+    let room = server.memory.hold(&asker.key, recipe.size()).ok_or_else(no_room)?;
+    Ok(headers.on(Response::filled("application/json", recipe.served(&server.buffers, room))))
 }
 
 /// All of an answer. A thread that serves connections copies no megabytes.
@@ -208,7 +214,7 @@ async fn whole(recipe: Recipe) -> Result<Vec<u8>, Problem> {
 impl Ready {
     /// The same answer again.
     pub fn again(&self) -> Response {
-        let response = self.headers.on(Response::new(StatusCode::OK, "application/json", self.body.clone()));
+        let response = self.headers.clone().on(Response::new(StatusCode::OK, "application/json", self.body.clone()));
         response.note("fuel", self.headers.fuel).note("queue_ms", 0).note("bytes", self.body.len() as u64)
     }
 }
@@ -220,11 +226,10 @@ impl Headers {
         Headers { kind, fuel, fuel_used: fuel.into(), version, query }
     }
 
-    fn on(&self, response: Response) -> Response {
-        let response =
-            response.with(RESULT_KIND, HeaderValue::from_static(self.kind)).with(FUEL_USED, self.fuel_used.clone());
-        match &self.version {
-            Some(version) => response.with(CHANGE_VERSION, version.clone()),
+    fn on(self, response: Response) -> Response {
+        let response = response.with(RESULT_KIND, HeaderValue::from_static(self.kind)).with(FUEL_USED, self.fuel_used);
+        match self.version {
+            Some(version) => response.with(CHANGE_VERSION, version),
             None => response,
         }
     }

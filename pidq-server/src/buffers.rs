@@ -6,15 +6,27 @@ use bytes::Bytes;
 
 use crate::store::held;
 
-/// Bytes of a buffer. With less the kernel wakes the reader for each, which costs more than what it copies; with more it would
-/// not stay in the cache of a processor.
-pub(crate) const FRAME: usize = 256 << 10;
-/// Buffers that are kept for the next answers.
-const KEPT: usize = 32;
+/// Bytes of a buffer.
+const FRAME: usize = 256 << 10;
+/// Bytes of a large one. The kernel wakes the reader for each that it is given, which costs more than copying them: the
+/// fewer, the better, as long as one stays in the cache of a processor. Slow readers would hold much memory with these, so
+/// there are few, for whoever finds one.
+pub(crate) const LARGE: usize = 1 << 20;
+/// Buffers that are kept for the next answers, and all the large ones.
+const KEPT: usize = 16;
+const LARGE_ONES: usize = 8;
 
 /// Buffers that nobody uses now.
 #[derive(Debug, Default)]
-pub struct Buffers(Mutex<Vec<Vec<u8>>>);
+pub struct Buffers(Mutex<Shelf>);
+
+#[derive(Debug, Default)]
+struct Shelf {
+    usual: Vec<Vec<u8>>,
+    large: Vec<Vec<u8>>,
+    /// How many large ones there are, also those that are lent out.
+    large_ones: usize,
+}
 
 /// A buffer that goes back when it has been sent.
 struct Lent {
@@ -23,12 +35,35 @@ struct Lent {
 }
 
 impl Buffers {
-    /// What is written into a buffer. It must not become longer than that.
-    pub(crate) fn fill(self: &Arc<Buffers>, write: impl FnOnce(&mut Vec<u8>)) -> Bytes {
-        let free = held(&self.0).pop();
-        let mut bytes = free.unwrap_or_else(|| Vec::with_capacity(FRAME));
-        write(&mut bytes);
+    /// What is written into a buffer: so many bytes at most, and no more than are told to who writes.
+    pub(crate) fn fill(self: &Arc<Buffers>, most: usize, write: impl FnOnce(&mut Vec<u8>, usize)) -> Bytes {
+        let mut bytes = held(&self.0).take(most);
+        let fits = most.min(bytes.capacity());
+        write(&mut bytes, fits);
         Bytes::from_owner(Lent { bytes, home: self.clone() })
+    }
+}
+
+impl Shelf {
+    /// A buffer for so many bytes, or for some of them.
+    fn take(&mut self, most: usize) -> Vec<u8> {
+        if most > FRAME {
+            let may_be_made = self.large.is_empty() && self.large_ones < LARGE_ONES;
+            self.large_ones += usize::from(may_be_made);
+            if let Some(large) = self.large.pop().or_else(|| may_be_made.then(|| Vec::with_capacity(LARGE))) {
+                return large;
+            }
+        }
+        self.usual.pop().unwrap_or_else(|| Vec::with_capacity(FRAME))
+    }
+
+    fn put_back(&mut self, mut bytes: Vec<u8>) {
+        bytes.clear();
+        match bytes.capacity() {
+            LARGE => self.large.push(bytes),
+            FRAME if self.usual.len() < KEPT => self.usual.push(bytes),
+            _ => {}
+        }
     }
 }
 
@@ -40,12 +75,7 @@ impl AsRef<[u8]> for Lent {
 
 impl Drop for Lent {
     fn drop(&mut self) {
-        let mut bytes = std::mem::take(&mut self.bytes);
-        bytes.clear();
-        let mut free = held(&self.home.0);
-        if free.len() < KEPT && bytes.capacity() == FRAME {
-            free.push(bytes);
-        }
+        held(&self.home.0).put_back(std::mem::take(&mut self.bytes));
     }
 }
 
@@ -56,7 +86,7 @@ mod tests {
     #[test]
     fn a_buffer_is_used_again_when_it_was_sent() {
         let buffers = Arc::new(Buffers::default());
-        let write = |text: &'static str| buffers.fill(|bytes| bytes.extend(text.bytes()));
+        let write = |text: &'static str| buffers.fill(text.len(), |bytes, _| bytes.extend(text.bytes()));
         let (first, second) = (write("a"), write("b"));
         let place = first.as_ptr();
         assert_eq!((&first[..], &second[..]), (&b"a"[..], &b"b"[..]));
@@ -65,10 +95,26 @@ mod tests {
         assert_eq!((third.as_ptr(), &third[..]), (place, &b"c"[..]));
     }
 
+    /// As much as there is room for.
+    fn filled(buffers: &Arc<Buffers>, most: usize) -> Bytes {
+        buffers.fill(most, |bytes, until| bytes.resize(until, 0))
+    }
+
     #[test]
     fn there_are_only_so_many() {
         let buffers = Arc::new(Buffers::default());
-        drop((0..2 * KEPT).map(|_| buffers.fill(|_| ())).collect::<Vec<_>>());
-        assert_eq!(held(&buffers.0).len(), KEPT);
+        drop((0..2 * KEPT).map(|_| filled(&buffers, 1)).collect::<Vec<_>>());
+        assert_eq!(held(&buffers.0).usual.len(), KEPT);
+    }
+
+    #[test]
+    fn who_finds_no_large_one_takes_what_there_is() {
+        let buffers = Arc::new(Buffers::default());
+        let lent: Vec<Bytes> = (0..LARGE_ONES + 1).map(|_| filled(&buffers, usize::MAX)).collect();
+        let lens: Vec<usize> = lent.iter().map(Bytes::len).collect();
+        assert_eq!(lens, [vec![LARGE; LARGE_ONES], vec![FRAME]].concat());
+        drop(lent);
+        assert_eq!([FRAME, FRAME + 1, usize::MAX].map(|most| filled(&buffers, most).len()), [FRAME, FRAME + 1, LARGE]);
+        assert_eq!(held(&buffers.0).large_ones, LARGE_ONES);
     }
 }

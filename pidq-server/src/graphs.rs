@@ -124,9 +124,14 @@ pub async fn of_version(
     if let Some(graph) = graphs.get(&key) {
         return Ok(graph);
     }
+    // Boxed, so that whoever finds it has a small future.
+    Box::pin(load(store.clone(), graphs.clone(), key, Which::Version(meta.version.clone()))).await
+}
+
+/// Reads a version, and keeps it.
+async fn load(store: Arc<dyn Store>, graphs: Arc<Graphs>, key: GraphKey, which: Which) -> Result<Arc<Graph>> {
     let _one_of_few = graphs.loading.acquire().await;
-    let (store, kept, which, runtime) =
-        (store.clone(), graphs.clone(), Which::Version(meta.version.clone()), Handle::current());
+    let (kept, runtime) = (graphs.clone(), Handle::current());
     let load = move || {
         kept.load(&key, || {
             let stored = runtime.block_on(store.get(&key.tenant, &key.job, &which, Coding::Identity))?;

@@ -97,7 +97,8 @@ pub(crate) async fn ask(server: &Server, mut request: Request) -> Result<Respons
     }
     let rendering = Rendering { media, explain: asked.explain };
     let asked = Arc::new(asked);
-    let done = run(server, &asker.key, graph, asked.clone(), rendering).await?;
+    // Boxed, so that those above have a small future.
+    let done = Box::pin(run(server, &asker.key, graph, asked.clone(), rendering)).await?;
     let waited = done.queued.as_millis() as u64;
     let answer = done.value.map_err(|failure| refused(failure, server, media))?;
     let keep = |result| server.memory.keep(&asker.key, result).ok_or_else(no_room);

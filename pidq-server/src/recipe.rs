@@ -6,7 +6,7 @@ use bytes::Bytes;
 use pidq_core::{Graph, Outcome, Written};
 use pidq_http::Filling;
 
-use crate::buffers::{Buffers, FRAME};
+use crate::buffers::Buffers;
 use crate::memory::Held;
 
 /// Texts of the document that are shorter are copied at once: a place takes as much.
@@ -139,7 +139,7 @@ impl Filling for Served {
     }
 
     fn next(&mut self, most: usize) -> Bytes {
-        let bytes = self.buffers.fill(|into| self.cook.write(into, most.min(FRAME)));
+        let bytes = self.buffers.fill(most.min(self.left), |into, until| self.cook.write(into, until));
         self.left -= bytes.len();
         bytes
     }
@@ -150,6 +150,7 @@ mod tests {
     use pidq_core::{Limits, Query, Scratch};
 
     use super::*;
+    use crate::buffers::LARGE;
     use crate::memory::Memory;
 
     /// A document of which every other node is kept.
@@ -189,7 +190,7 @@ mod tests {
             let mut found = Vec::new();
             while served.left() > 0 {
                 let bytes = served.next(most);
-                assert!(bytes.len() == most.min(FRAME) || served.left() == 0, "{text}");
+                assert!(bytes.len() == most.min(LARGE) || served.left() == 0, "{text}");
                 found.extend(bytes);
             }
             assert!(found == expected, "{text}");

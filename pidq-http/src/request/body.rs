@@ -58,10 +58,25 @@ impl Body for Incoming {
     }
 }
 
+/// How fast a body has to come. It is moved with each reader, and [`Limits`] are many.
+#[derive(Clone, Copy)]
+struct Pace {
+    grace: Duration,
+    rate: u64,
+    idle: Duration,
+    time: Duration,
+}
+
+impl From<&Limits> for Pace {
+    fn from(limits: &Limits) -> Self {
+        Pace { grace: limits.body_grace, rate: limits.body_rate, idle: limits.body_idle, time: limits.body_time }
+    }
+}
+
 /// Reads a body against the clock.
 pub(crate) struct Reader {
     source: Source,
-    limits: Limits,
+    pace: Pace,
     observer: Option<Observer>,
 }
 
@@ -71,7 +86,7 @@ pub(crate) type Observer = Box<dyn FnMut(&[u8]) + Send + Sync>;
 /// One reading of a body: how much came, and since when.
 pub(crate) struct Reading {
     source: Source,
-    limits: Limits,
+    pace: Pace,
     observer: Option<Observer>,
     begun: Instant,
     total: Duration,
@@ -79,8 +94,8 @@ pub(crate) struct Reading {
 }
 
 impl Reader {
-    pub fn new(source: Source, limits: Limits) -> Self {
-        Reader { source, limits, observer: None }
+    pub fn new(source: Source, limits: &Limits) -> Self {
+        Reader { source, pace: limits.into(), observer: None }
     }
 
     pub fn observe(&mut self, observer: Observer) {
@@ -89,7 +104,7 @@ impl Reader {
 
     /// The reader that the handler gets; this one is empty from now on.
     pub fn take(&mut self) -> Reader {
-        Reader { source: self.source.take(), limits: self.limits, observer: self.observer.take() }
+        Reader { source: self.source.take(), pace: self.pace, observer: self.observer.take() }
     }
 
     /// How many bytes there are, if that is known.
@@ -123,9 +138,9 @@ impl Reader {
         if self.source.body.size_hint().lower() > limit {
             return Err(Problem::too_large("payload-too-large", limit));
         }
-        let total = self.limits.body_time.max(Duration::from_secs(limit / FAIR_RATE));
-        let Reader { source, limits, observer } = self;
-        Ok(Reading { source, limits, observer, begun: Instant::now(), total, bytes: 0 })
+        let total = self.pace.time.max(Duration::from_secs(limit / FAIR_RATE));
+        let Reader { source, pace, observer } = self;
+        Ok(Reading { source, pace, observer, begun: Instant::now(), total, bytes: 0 })
     }
 }
 
@@ -200,6 +215,10 @@ impl Reading {
     /// The next bytes, or none at the end.
     pub async fn chunk(&mut self) -> Result<Option<Bytes>, Problem> {
         loop {
+            // Hot: most bodies come at once, and say how long they are.
+            if self.source.body.is_end_stream() {
+                return Ok(None);
+            }
             let frame = timeout_at(self.deadline(), self.source.body.frame()).await.map_err(|_| too_slow())?;
             let Some(frame) = frame else { return Ok(None) };
             // Trailers are nothing that we look at.
@@ -217,9 +236,9 @@ impl Reading {
     /// When the next byte has to be there: after the grace, so many bytes buy one more second. Nobody who said much may
     /// be silent for long.
     fn deadline(&self) -> Instant {
-        let bought = Duration::from_millis(self.bytes.saturating_mul(1000) / self.limits.body_rate.max(1));
-        let paced = self.begun + (self.limits.body_grace + bought).min(self.total);
-        paced.min(Instant::now() + self.limits.body_idle)
+        let bought = Duration::from_millis(self.bytes.saturating_mul(1000) / self.pace.rate.max(1));
+        let paced = self.begun + (self.pace.grace + bought).min(self.total);
+        paced.min(Instant::now() + self.pace.idle)
     }
 }
 
@@ -248,7 +267,7 @@ mod tests {
     use crate::request::Leftover;
 
     fn reader(bytes: &'static [u8]) -> Reader {
-        Reader::new(Leftover::default().source(Bytes::from_static(bytes).into()), Limits::default())
+        Reader::new(Leftover::default().source(Bytes::from_static(bytes).into()), &Limits::default())
     }
 
     #[tokio::test]
@@ -267,7 +286,7 @@ mod tests {
         let headers = HeaderMap::from_iter([(CONTENT_ENCODING, hyper::header::HeaderValue::from_static("gzip"))]);
         let pieces = |limit| {
             let body = Bytes::from(packed.clone());
-            Pieces::new(Reader::new(Leftover::default().source(body.into()), Limits::default()), &headers, limit)
+            Pieces::new(Reader::new(Leftover::default().source(body.into()), &Limits::default()), &headers, limit)
         };
         let mut whole = Vec::new();
         let mut reading = pieces(1 << 20).expect("it is small");

@@ -231,7 +231,7 @@ mod tests {
     async fn parts(media: &str, body: String, limit: u64) -> Result<Vec<(String, String)>, String> {
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, media.parse().map_err(|_| "no header")?);
-        let reader = Reader::new(Leftover::default().source(Bytes::from(body).into()), Limits::default());
+        let reader = Reader::new(Leftover::default().source(Bytes::from(body).into()), &Limits::default());
         let code = |problem: Problem| problem.code().to_owned();
         let limits = MultipartLimits { parts: 3, headers: 1024, field: 100 };
         let mut multipart = Multipart::new(&headers, reader, limit, limits).map_err(code)?;

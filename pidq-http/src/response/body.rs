@@ -146,7 +146,7 @@ impl Activity {
 pub(crate) struct Outgoing {
     content: Content,
     encoder: Option<Encoder>,
-    exchange: Exchange,
+    exchange: Box<Exchange>,
     activity: Arc<Activity>,
     piece: usize,
     handed: bool,
@@ -154,7 +154,7 @@ pub(crate) struct Outgoing {
 }
 
 impl Outgoing {
-    pub fn new(content: Content, encoder: Option<Encoder>, exchange: Exchange, wire: &Wire) -> Self {
+    pub fn new(content: Content, encoder: Option<Encoder>, exchange: Box<Exchange>, wire: &Wire) -> Self {
         let ended = content.length() == Some(0) && encoder.is_none();
         let piece = if encoder.is_some() { PIECE } else { wire.piece };
         let activity = wire.activity.clone();

@@ -41,7 +41,7 @@ impl Filling for Unpacked {
 
     fn next(&mut self, most: usize) -> Bytes {
         let most = self.left.min(most.min(PIECE) as u64);
-        let bytes = self.buffers.fill(|into| {
+        let bytes = self.buffers.fill(most as usize, |into, _| {
             // What cannot be read is missing at the end, and the reader is told a length that does not come.
             let _ = self.unpacker.by_ref().take(most).read_to_end(into);
         });
