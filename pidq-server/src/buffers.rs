@@ -37,10 +37,11 @@ struct Lent {
 impl Buffers {
     /// What is written into a buffer: so many bytes at most, and no more than are told to who writes.
     pub(crate) fn fill(self: &Arc<Buffers>, most: usize, write: impl FnOnce(&mut Vec<u8>, usize)) -> Bytes {
-        let mut bytes = held(&self.0).take(most);
-        let fits = most.min(bytes.capacity());
-        write(&mut bytes, fits);
-        Bytes::from_owner(Lent { bytes, home: self.clone() })
+        // It goes back even where the writing fails.
+        let mut lent = Lent { bytes: held(&self.0).take(most), home: self.clone() };
+        let fits = most.min(lent.bytes.capacity());
+        write(&mut lent.bytes, fits);
+        Bytes::from_owner(lent)
     }
 }
 

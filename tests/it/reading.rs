@@ -2,6 +2,8 @@
 
 use pidq::{Dialect, Graph, Limits, Outcome, Query, Scratch};
 
+use crate::allocator;
+
 const COUNT: &str = r#".nodes | filter(.class == "valve") | size()"#;
 
 fn query() -> Query {
@@ -27,6 +29,19 @@ fn what_is_not_asked_takes_no_memory() {
     assert_eq!(reading.run(&scratch, Limits::default()).expect("it runs").value.as_f64(), Some(250.0));
     let (kept, all) = (reading.graph().size(), whole.size());
     assert!(kept * 3 < all, "{kept} bytes of {all}");
+}
+
+/// However many keys a document has, and however many of them a query asks for.
+#[test]
+fn reading_for_a_query_takes_no_more_than_reading_it_all() {
+    let keys: Vec<String> = (0..50_000).map(|at| format!(r#""key{at}": {at}"#)).collect();
+    let json = format!("{{{}}}", keys.join(","));
+    let fields: Vec<String> = (0..60).map(|at| format!(".key{}", at * 7)).collect();
+    let query = Query::parse(&format!("[{}]", fields.join(","))).expect("it compiles");
+    let (whole, of_all) = allocator::peak(|| Graph::from_json(json.as_str()).map(drop));
+    let (parts, of_parts) = allocator::peak(|| query.read(json.as_str()).map(drop));
+    assert!(whole.is_ok() && parts.is_ok());
+    assert!(of_parts.peak <= of_all.peak + (1 << 20), "{} bytes, of all {}", of_parts.peak, of_all.peak);
 }
 
 #[test]

@@ -98,13 +98,16 @@ impl Wanted {
     }
 }
 
-/// Finds parts by the steps of a loader, each once.
+/// Finds parts by the steps of a loader.
 #[derive(Debug)]
 pub(super) struct Sieve<'w> {
     wanted: &'w Wanted,
     /// By step and part, where it was looked up.
     known: Vec<Option<PartId>>,
 }
+
+/// So many look-ups are remembered. Keys that come often come early; a document of a million keys is looked up each time.
+const REMEMBERED: usize = 1 << 16;
 
 impl<'w> Sieve<'w> {
     pub fn new(wanted: &'w Wanted) -> Sieve<'w> {
@@ -134,10 +137,12 @@ impl<'w> Sieve<'w> {
     #[inline(never)]
     fn look_up(&mut self, part: PartId, place: usize, key: &str) -> PartId {
         let found = self.wanted.find(part, key).unwrap_or(PartId::NONE);
-        if place >= self.known.len() {
+        if place >= self.known.len() && place < REMEMBERED {
             self.known.resize(place + 1, None);
         }
-        self.known[place] = Some(found);
+        if let Some(known) = self.known.get_mut(place) {
+            *known = Some(found);
+        }
         found
     }
 }
