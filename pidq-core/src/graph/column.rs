@@ -6,7 +6,7 @@
 use std::hash::BuildHasher;
 use std::sync::OnceLock;
 
-use hashbrown::{DefaultHashBuilder, HashTable};
+use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
 
 use crate::arena::{Arena, Cell, ContainerId, Kind, ShapeId};
 use crate::value::Value;
@@ -107,7 +107,7 @@ impl Column {
             cells.push(reader.read(arena, *item)?);
         }
         let seen = reader.steps.iter().map(|step| step.seen).collect();
-        let cells = coded(&cells).unwrap_or_else(|| Cells::Plain(cells.into()));
+        let cells = coded(arena, &cells).unwrap_or_else(|| Cells::Plain(cells.into()));
         Some(Column {
             cells,
             seen,
@@ -322,17 +322,33 @@ fn number(arena: &Arena, cell: Cell) -> f64 {
 }
 
 /// One byte a row, if few values repeat.
-fn coded(cells: &[Cell]) -> Option<Cells> {
+fn coded(arena: &Arena, cells: &[Cell]) -> Option<Cells> {
     let mut values: Vec<Distinct> = Vec::new();
     let mut codes = Vec::with_capacity(cells.len());
     let mut table = Codes::new();
+    let mut texts = SameTexts { arena, known: HashMap::new() };
     for (row, cell) in cells.iter().enumerate() {
-        let code = table.code(*cell, &mut values, row as u32)?;
+        let code = table.code(texts.one_for(*cell), &mut values, row as u32)?;
         values[code as usize].count += 1;
         codes.push(code);
     }
     let repeats = values.len() * 2 <= cells.len();
     repeats.then(|| Cells::Coded { codes: codes.into(), values: values.into() })
+}
+
+/// Texts that nobody expected to repeat stand wherever they were read: of equal ones the first is taken for all.
+struct SameTexts<'a> {
+    arena: &'a Arena,
+    known: HashMap<&'a str, Cell>,
+}
+
+impl SameTexts<'_> {
+    fn one_for(&mut self, cell: Cell) -> Cell {
+        let Kind::Source(..) = cell.kind() else { return cell };
+        let text = self.arena.string(cell);
+        let stored = || self.arena.find_symbol(text).map_or(cell, Cell::symbol);
+        *self.known.entry(text).or_insert_with(stored)
+    }
 }
 
 /// Cells to their numbers: open addressing, four places for each that may come.
@@ -439,5 +455,33 @@ impl Step<'_> {
             self.seen.found |= self.slot.is_some();
         }
         self.slot
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arena::load;
+    use crate::value::Value;
+
+    fn column(texts: impl Iterator<Item = String>) -> Option<Column> {
+        let items: Vec<String> = texts.map(|text| format!(r#"{{"line": "{text}"}}"#)).collect();
+        let arena = load::load(format!("[{}]", items.join(",")).into(), 8).ok()?;
+        let (_, list) = Value::stored(&arena, arena.root()).container()?;
+        Column::build(&arena, list, ["line"].into_iter())
+    }
+
+    /// So many different texts at first look like those of ids, and are stored wherever they stand.
+    #[test]
+    fn texts_that_repeat_late_are_coded_too() {
+        let values = |rows: usize, different: usize| {
+            let column = column((0..rows).map(|row| format!("P-{}", row % different)));
+            column.and_then(|column| Some(column.codes()?.1.len()))
+        };
+        assert_eq!(values(1_000, 20), Some(20));
+        assert_eq!(values(1_000, 97), Some(97));
+        assert_eq!(values(5_000, 256), Some(256));
+        assert_eq!(values(5_000, 257), None);
+        assert_eq!(values(1_000, 1_000), None);
     }
 }
