@@ -48,7 +48,7 @@ impl Cell {
     /// No value. Not in documents: what columns have where an object has no such key.
     pub const MISSING: Cell = Cell::boxed(1, 3);
     /// A value that was not read, because nobody asks for it.
-    const GAP: Cell = Cell::boxed(1, 4);
+    const GAP: Cell = Cell::NULL;
 
     const fn boxed(tag: u64, payload: u64) -> Cell {
         Cell(BOXED | tag << 48 | payload)
@@ -105,8 +105,8 @@ impl Cell {
         let payload = self.0 & PAYLOAD;
         let low = payload as u32;
         match (self.0 >> 48).wrapping_sub(BOXED >> 48) {
-            1 if self == Cell::TRUE || self == Cell::FALSE => Kind::Bool(self == Cell::TRUE),
-            1 => Kind::Null,
+            1 if self == Cell::NULL => Kind::Null,
+            1 => Kind::Bool(self == Cell::TRUE),
             2 => Kind::Symbol(Symbol(low)),
             3 => Kind::Source((payload >> 16) as u32, payload as u16),
             4 => Kind::Text(low),
