@@ -3,47 +3,36 @@
 //!
 //! What a form says is read once more by the plain reader that queries of URLs have, and the answer has to follow from that.
 
+#[path = "world.rs"]
+mod world;
+
 use std::collections::HashSet;
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::LazyLock;
 
 use pidq_http::Form;
 use pidq_http::auth::{
-    GrantType, Identities, IdentityOptions, LARGEST_BODY, Moment, NewClient, OAuthReply, OAuthRequest,
-    introspection_endpoint, revocation_endpoint, token_endpoint,
+    GrantType, LARGEST_BODY, NewClient, OAuthReply, OAuthRequest, introspection_endpoint, revocation_endpoint,
+    token_endpoint,
 };
-use pidq_http::database::Database;
 use serde_json::Value;
-use tokio::runtime::{Builder, Runtime};
+
+use world::{NOW, World};
 
 const CLIENT: &str = "desk";
 const SECRET: &str = "0123456789abcdef0123456789abcdef";
-const NOW: Moment = Moment(1_700_000_000_000);
 /// More parameters are no form of OAuth.
 const PARAMETERS: usize = 32;
 
-/// Accounts in memory, with one client that may refresh tokens: it has none, so that nothing is ever written.
-struct World {
-    runtime: Runtime,
-    identities: Identities,
-}
-
+/// One client that may refresh tokens: it has none, so that nothing is ever written.
 static WORLD: LazyLock<World> = LazyLock::new(|| {
-    let runtime = Builder::new_current_thread().enable_all().build().expect("a runtime");
-    let identities = runtime.block_on(accounts());
-    World { runtime, identities }
-});
-
-async fn accounts() -> Identities {
-    let database = Database::open("sqlite::memory:").await.expect("memory");
-    let options = IdentityOptions::at("https://pidq.example");
-    let identities = Identities::open(database, options).await.expect("accounts");
+    let world = World::empty();
     let (id, secret) = (Some(CLIENT), Some(SECRET));
     let client =
         NewClient { id, title: CLIENT, tenant: None, secret, grant_types: &[GrantType::RefreshToken], scopes: &[] };
-    identities.create_client(client, NOW).await.expect("a client");
-    identities
-}
+    world.runtime.block_on(world.identities.create_client(client, NOW)).expect("a client");
+    world
+});
 
 /// Panics where the claim does not hold.
 pub fn check(input: &[u8]) {

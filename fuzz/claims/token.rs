@@ -6,36 +6,26 @@
 //! The provider does not answer, so that a sound token ends as one that cannot be looked at now. It is asked once: time
 //! stands still, and then it is not its turn yet.
 
+#[path = "world.rs"]
+mod world;
+
 use std::sync::LazyLock;
 
-use pidq_http::auth::{AuthError, Identities, IdentityOptions, Moment, Provider, ProviderSettings, TenantFrom};
-use pidq_http::database::Database;
+use pidq_http::auth::{AuthError, Provider, ProviderSettings, TenantFrom};
 use serde_json::{Map, Value};
-use tokio::runtime::{Builder, Runtime};
+
+use world::{NOW, World};
 
 const ISSUER: &str = "http://127.0.0.1:9";
-const NOW: Moment = Moment(1_700_000_000_000);
 const LONGEST: usize = 16 << 10;
 
-struct World {
-    runtime: Runtime,
-    identities: Identities,
-}
-
 static WORLD: LazyLock<World> = LazyLock::new(|| {
-    let runtime = Builder::new_current_thread().enable_all().build().expect("a runtime");
-    let identities = runtime.block_on(accounts());
-    World { runtime, identities }
-});
-
-async fn accounts() -> Identities {
-    let database = Database::open("sqlite::memory:").await.expect("memory");
-    let options = IdentityOptions::at("https://pidq.example");
-    let identities = Identities::open(database, options).await.expect("accounts");
+    let World { runtime, identities } = World::empty();
     let mut settings = ProviderSettings::rfc9068(ISSUER, "pidq", TenantFrom::Fixed("acme".to_owned()));
     settings.jwks_uri = Some(format!("{ISSUER}/keys"));
-    identities.with_provider(Provider::new(settings).expect("a provider"))
-}
+    let identities = identities.with_provider(Provider::new(settings).expect("a provider"));
+    World { runtime, identities }
+});
 
 /// Panics where the claim does not hold.
 pub fn check(input: &str) {

@@ -10,12 +10,12 @@ mod json_format;
 mod load;
 #[path = "../../fuzz/claims/parse.rs"]
 mod parse;
+#[path = "../../fuzz/claims/replay.rs"]
+mod replay;
 
-use std::fs;
 use std::path::Path;
-use std::str;
 
-type Claim = fn(&[u8]);
+use replay::{Claim, replay, text};
 
 /// The targets and what they claim.
 const CLAIMS: [(&str, Claim); 5] = [
@@ -26,29 +26,9 @@ const CLAIMS: [(&str, Claim); 5] = [
     ("parse", |input| text(input, parse::check)),
 ];
 
-/// Fuzzers too pass over what is not UTF-8.
-fn text(input: &[u8], check: fn(&str)) {
-    if let Ok(input) = str::from_utf8(input) {
-        check(input);
-    }
-}
-
 #[test]
 fn every_input_of_the_corpora_keeps_the_claims() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus");
-    for (name, _) in CLAIMS {
-        let files: Vec<_> = fs::read_dir(folder.join(name)).expect("each target has a corpus").collect();
-        assert!(files.len() > 10, "the corpus of `{name}` was found");
-        for file in files {
-            let path = file.expect("an entry").path();
-            let input = fs::read(&path).expect("a file of the corpus");
-            println!("{}", path.display());
-            // An input for one target may be a finding for another.
-            for (_, check) in CLAIMS {
-                check(&input);
-            }
-        }
-    }
+    replay(&Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus"), &CLAIMS);
 }
 
 #[test]
