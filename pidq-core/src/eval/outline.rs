@@ -13,18 +13,10 @@ pub(crate) fn ways(plan: &Plan, calls: usize) -> Vec<Way> {
 
 /// Recursive: as deep as the query.
 fn look_at(plan: &Plan, ways: &mut [Way]) {
+    plan.each_part(|part| look_at(part, ways));
     match plan {
-        Plan::Pipe(stages) => {
-            stages.windows(2).for_each(|pair| look_at_pair(pair, ways));
-            stages.iter().for_each(|stage| look_at(&stage.plan, ways));
-        }
-        Plan::Array(items) => items.iter().for_each(|item| look_at(item, ways)),
-        Plan::Object(fields) => {
-            fields.values.iter().for_each(|value| look_at(value, ways));
-            fields.repeated().for_each(|call| ways[call] = Way::Shared);
-        }
-        Plan::Let(values, body) => values.iter().chain([&**body]).for_each(|value| look_at(value, ways)),
-        Plan::Call(call) => call.args.iter().for_each(|arg| look_at(arg, ways)),
+        Plan::Pipe(stages) => stages.windows(2).for_each(|pair| look_at_pair(pair, ways)),
+        Plan::Object(fields) => fields.repeated().for_each(|call| ways[call] = Way::Shared),
         _ => {}
     }
 }

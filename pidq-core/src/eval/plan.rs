@@ -61,6 +61,19 @@ pub(crate) struct Stage {
 }
 
 impl Plan {
+    /// Looks at the parts right below this one, in the order of the text.
+    pub fn each_part(&self, mut look: impl FnMut(&Plan)) {
+        match self {
+            Plan::Pipe(stages) => stages.iter().for_each(|stage| look(&stage.plan)),
+            Plan::Array(items) => items.iter().for_each(look),
+            Plan::Object(fields) => fields.values.iter().for_each(look),
+            Plan::Let(values, body) => values.iter().chain([&**body]).for_each(look),
+            Plan::Call(call) => call.args.iter().for_each(look),
+            Plan::Constant(_) | Plan::Get(_) | Plan::Variable(_) => {}
+            Plan::Parameter(_) | Plan::Root | Plan::Pattern(_) => {}
+        }
+    }
+
     /// `a | b | c`.
     pub fn pipe(plans: impl IntoIterator<Item = Plan>) -> Plan {
         let mut stages: Vec<Stage> = plans.into_iter().map(|plan| Stage { plan, fusion: None }).collect();

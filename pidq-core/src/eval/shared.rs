@@ -77,16 +77,10 @@ impl Lead {
     fn add(&mut self, plan: &Plan) {
         match plan {
             Plan::Get(path) => extend(&mut self.properties, path.first..path.first + path.keys.len()),
-            Plan::Pipe(stages) => stages.iter().for_each(|stage| self.add(&stage.plan)),
-            Plan::Array(items) => items.iter().for_each(|item| self.add(item)),
-            Plan::Object(fields) => fields.values.iter().for_each(|value| self.add(value)),
-            Plan::Let(values, body) => values.iter().chain([&**body]).for_each(|value| self.add(value)),
-            Plan::Call(call) => {
-                extend(&mut self.calls, call.id..call.id + 1);
-                call.args.iter().for_each(|arg| self.add(arg));
-            }
-            Plan::Constant(_) | Plan::Variable(_) | Plan::Parameter(_) | Plan::Root | Plan::Pattern(_) => {}
+            Plan::Call(call) => extend(&mut self.calls, call.id..call.id + 1),
+            _ => {}
         }
+        plan.each_part(|part| self.add(part));
     }
 }
 
