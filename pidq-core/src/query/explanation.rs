@@ -42,8 +42,7 @@ pub struct Step {
 impl fmt::Display for Explanation {
     /// A table, one line a call.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let texts: Vec<String> = self.steps.iter().map(|step| "  ".repeat(step.depth) + &step.text).collect();
-        let width = texts.iter().map(|text| text.chars().count()).max().unwrap_or(0).max("step".len());
+        let (texts, width) = indented(self.steps.iter().map(|step| (step.depth, step.text.as_str())));
         writeln!(f, "{:<width$}  {:>9}  {:>9}  {:>11}  how", "step", "runs", "rows", "fuel")?;
         for (text, step) in texts.iter().zip(&self.steps) {
             let line = format!("{text:<width$}  {:>9}  {:>9}  {:>11}  {}", step.runs, step.rows, step.fuel, step.way);
@@ -52,6 +51,13 @@ impl fmt::Display for Explanation {
         let rows = self.rows.map_or_else(String::new, |rows| rows.to_string());
         writeln!(f, "{:<width$}  {:>9}  {rows:>9}  {:>11}", "total", "", self.fuel)
     }
+}
+
+/// The first column of a table of calls, by depth and text, and its width.
+pub(super) fn indented<'s>(steps: impl Iterator<Item = (usize, &'s str)>) -> (Vec<String>, usize) {
+    let texts: Vec<String> = steps.map(|(depth, text)| "  ".repeat(depth) + text).collect();
+    let width = texts.iter().map(|text| text.chars().count()).max().unwrap_or(0).max("step".len());
+    (texts, width)
 }
 
 impl Serialize for Explanation {

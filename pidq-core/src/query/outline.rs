@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
+use super::explanation::indented;
+
 /// The calls of a query in the order in which they are written.
 #[derive(Clone, Debug)]
 pub struct Outline {
@@ -26,8 +28,7 @@ pub struct Planned {
 impl fmt::Display for Outline {
     /// A table, one line a call.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let texts: Vec<String> = self.steps.iter().map(|step| "  ".repeat(step.depth) + &step.text).collect();
-        let width = texts.iter().map(|text| text.chars().count()).max().unwrap_or(0).max("step".len());
+        let (texts, width) = indented(self.steps.iter().map(|step| (step.depth, step.text.as_str())));
         writeln!(f, "{:<width$}  how", "step")?;
         for (text, step) in texts.iter().zip(&self.steps) {
             writeln!(f, "{}", format!("{text:<width$}  {}", step.way).trim_end())?;
