@@ -16,25 +16,22 @@ use number::Number;
 
 /// Reads a document that is nested at most `max_depth` levels.
 pub(crate) fn load(json: Vec<u8>, max_depth: usize) -> Result<Arena> {
-    let source = text_of(json)?;
-    let mut arena = Loader::<false>::new(&source, max_depth, &Wanted::ALL).arena()?;
-    arena.source = source;
-    Ok(arena)
+    read::<false>(json, max_depth, &Wanted::ALL)
 }
 
 /// Keeps parts of a document; in place of the other values are gaps. All of it is read, and has to be right.
 pub(crate) fn load_parts(json: Vec<u8>, max_depth: usize, wanted: &Wanted) -> Result<Arena> {
-    let source = text_of(json)?;
-    let mut arena = Loader::<true>::new(&source, max_depth, wanted).arena()?;
-    arena.source = source;
-    Ok(arena)
+    read::<true>(json, max_depth, wanted)
 }
 
-fn text_of(json: Vec<u8>) -> Result<String> {
+fn read<const PARTS: bool>(json: Vec<u8>, max_depth: usize, wanted: &Wanted) -> Result<Arena> {
     if json.len() >= u32::MAX as usize {
         return Err(Error::new(Code::InputTooLarge, "The input is larger than 4 GiB"));
     }
-    String::from_utf8(json).map_err(|error| not_utf8(error.utf8_error().valid_up_to()))
+    let source = String::from_utf8(json).map_err(|error| not_utf8(error.utf8_error().valid_up_to()))?;
+    let mut arena = Loader::<PARTS>::new(&source, max_depth, wanted).arena()?;
+    arena.source = source;
+    Ok(arena)
 }
 
 fn not_utf8(at: usize) -> Error {
