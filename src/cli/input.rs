@@ -54,12 +54,16 @@ pub fn text(path: &Path) -> Result<String> {
 
 /// The document in a file.
 pub fn graph(path: &Path) -> Result<Graph> {
-    Graph::from_json(json(path)?).map_err(|error| Failure::Input(error, name(path)))
+    parsed(path, json(path)?)
+}
+
+fn parsed(path: &Path, bytes: Vec<u8>) -> Result<Graph> {
+    Graph::from_json(bytes).map_err(|error| Failure::Input(error, name(path)))
 }
 
 /// The document in a file, or nothing where the file is empty.
 fn document(path: &Path) -> Result<Option<Graph>> {
-    filled(path)?.map(|bytes| Graph::from_json(bytes).map_err(|error| Failure::Input(error, name(path)))).transpose()
+    filled(path)?.map(|bytes| parsed(path, bytes)).transpose()
 }
 
 /// The same for one query alone.
