@@ -215,14 +215,14 @@ fn query() -> impl Strategy<Value = String> {
 }
 
 /// What can be seen of a run: the answer as JSON or the rendered error, the warnings, and the fuel.
-type Seen = (Result<String, String>, Vec<String>, Option<u64>);
+pub type Seen = (Result<String, String>, Vec<String>, Option<u64>);
 
 fn seen(query: Query, graph: &Graph) -> Seen {
     let scratch = Scratch::new();
     told(query.source(), query.run(graph, &scratch, Limits::default()))
 }
 
-fn told(text: &str, run: pidq::Result<Outcome<'_>>) -> Seen {
+pub fn told(text: &str, run: pidq::Result<Outcome<'_>>) -> Seen {
     match run {
         Ok(outcome) => {
             let mut json = Vec::new();

@@ -1,8 +1,9 @@
 //! Documents that are read for one query: what it does not look at is checked like the rest, and not kept.
 
-use pidq::{Dialect, Graph, Limits, Outcome, Query, Scratch};
+use pidq::{Dialect, Graph, Limits, Query, Scratch};
 
 use crate::allocator;
+use crate::columns::told;
 
 const COUNT: &str = r#".nodes | filter(.class == "valve") | size()"#;
 
@@ -127,8 +128,8 @@ fn every_function_gives_what_it_gives_of_the_whole_document() {
         let Ok(query) = Query::parse(&text) else { continue };
         let reading = query.read(json.as_str()).expect("it is JSON");
         let (first, second) = (Scratch::new(), Scratch::new());
-        let of_all = shown(&text, query.run(&graph, &first, Limits::default()));
-        assert_eq!(shown(&text, reading.run(&second, Limits::default())), of_all, "{text}");
+        let of_all = told(&text, query.run(&graph, &first, Limits::default()));
+        assert_eq!(told(&text, reading.run(&second, Limits::default())), of_all, "{text}");
         asked += 1;
     }
     assert!(asked > 10_000, "{asked} queries compiled");
@@ -159,14 +160,3 @@ const AFTER: [&str; 8] = [
     " | map(.e) | size()",
     " | filter(.b.c > 3) | map(.a)",
 ];
-
-/// What can be seen of a run.
-fn shown(text: &str, run: pidq::Result<Outcome<'_>>) -> String {
-    let outcome = match run {
-        Ok(outcome) => outcome,
-        Err(error) => return error.render(text),
-    };
-    let mut json = Vec::new();
-    let written = outcome.write_json(&mut json).map_err(|error| error.render(text));
-    format!("{written:?} {} {:?} {}", String::from_utf8_lossy(&json), outcome.warnings, outcome.fuel)
-}
