@@ -3,9 +3,6 @@
 //!
 //! What a form says is read once more by the plain reader that queries of URLs have, and the answer has to follow from that.
 
-#[path = "world.rs"]
-mod world;
-
 use std::collections::HashSet;
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::LazyLock;
@@ -17,7 +14,7 @@ use pidq_http::auth::{
 };
 use serde_json::Value;
 
-use world::{NOW, World};
+use super::world::{NOW, World};
 
 const CLIENT: &str = "desk";
 const SECRET: &str = "0123456789abcdef0123456789abcdef";

@@ -6,15 +6,12 @@
 //! The provider does not answer, so that a sound token ends as one that cannot be looked at now. It is asked once: time
 //! stands still, and then it is not its turn yet.
 
-#[path = "world.rs"]
-mod world;
-
 use std::sync::LazyLock;
 
 use pidq_http::auth::{AuthError, Provider, ProviderSettings, TenantFrom};
 use serde_json::{Map, Value};
 
-use world::{NOW, World};
+use super::world::{NOW, World};
 
 const ISSUER: &str = "http://127.0.0.1:9";
 const LONGEST: usize = 16 << 10;

@@ -4,5 +4,7 @@
 
 #[path = "../claims/form.rs"]
 mod claim;
+#[path = "../claims/world.rs"]
+mod world;
 
 libfuzzer_sys::fuzz_target!(|input: &[u8]| claim::check(input));

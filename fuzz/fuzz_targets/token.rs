@@ -4,5 +4,7 @@
 
 #[path = "../claims/token.rs"]
 mod claim;
+#[path = "../claims/world.rs"]
+mod world;
 
 libfuzzer_sys::fuzz_target!(|input: &str| claim::check(input));

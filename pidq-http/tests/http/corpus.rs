@@ -8,6 +8,8 @@ mod parts;
 mod replay;
 #[path = "../../../fuzz/claims/token.rs"]
 mod token;
+#[path = "../../../fuzz/claims/world.rs"]
+mod world;
 
 use std::path::Path;
 
