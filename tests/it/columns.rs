@@ -203,7 +203,11 @@ fn query() -> impl Strategy<Value = String> {
         1 => value().prop_map(|value| format!("groupBy({value}) | mapValues(size())")),
         1 => value().prop_map(|value| format!("uniqBy({value})")),
         1 => value().prop_map(|value| format!("keyBy({value})")),
-        1 => value().prop_map(|value| format!("countBy({value})")),
+        2 => value().prop_flat_map(|value| {
+            let calls = ["countBy", "sumBy", "avgBy", "minBy", "maxBy"].map(|name| format!("{name}({value})"));
+            prop::sample::select(calls.to_vec())
+        }),
+        1 => condition().prop_map(|condition| format!("count({condition})")),
         1 => (1..40usize).prop_map(|count| format!("limit({count})")),
         1 => prop::sample::select(vec![
             "pick(.class, .tag)", "pick(.nested.c)", "pick(.tag, .missing)", "size()", "reverse()", "uniq()", "flatten()",
@@ -392,10 +396,16 @@ fn explanations_tell_rows_that_are_looked_at_one_by_one() {
         ("sort(.size)", "scan", "order of the column"),
         ("pick(.id, .size)", "scan", "cells of the columns"),
         ("map({a: upper(.id)})", "scan", "scan"),
-        ("sumBy(.size)", "scan", "scan"),
-        ("any(.size == 900)", "scan", "scan"),
-        ("maxBy(.size)", "scan", "scan"),
-        ("countBy(.kind)", "scan", "scan"),
+        ("sumBy(.size)", "scan", "columns"),
+        ("sumBy(number(substring(.id, 1)))", "scan", "scan"),
+        ("avgBy(.size * 2)", "scan", "columns"),
+        ("any(.size == 900)", "scan", "columns"),
+        ("any(.size == 3)", "scan", "scan"),
+        ("all(.size >= 0)", "scan", "columns"),
+        ("maxBy(.size)", "scan", "columns"),
+        ("minBy(.kind)", "scan", "scan"),
+        ("countBy(.kind)", "scan", "columns"),
+        ("count(.size > 1)", "scan", "columns"),
         ("sortBy([.kind])", "scan", "scan"),
         ("size()", "", ""),
     ] {

@@ -3,9 +3,12 @@
 //! As in `condition`: the fuel is what it costs item by item, and where anything fails the caller goes from item to
 //! item.
 
+use std::cmp::Ordering;
+
 use super::Cx;
 use super::build::Entries;
 use super::cost::Way;
+use super::fuse::PROBE;
 use super::plan::{Path, Plan};
 use super::reads::is_pure;
 use super::view::View;
@@ -42,6 +45,27 @@ impl<'a> Cx<'a> {
     /// The first `count` of some rows; there are as many.
     fn rows_from(&self, view: View<'a>, count: usize, mut rows: impl Iterator<Item = u32>) -> Result<Value<'a>> {
         self.rows_by(self.document, view.list, count, |_| rows.next().unwrap_or_default())
+    }
+
+    /// Says so where no item's condition is `decisive`. Nothing where one is: the items behind it are not to be asked.
+    pub(crate) fn none_decides(&mut self, view: View<'a>, condition: &'a Plan, decisive: bool) -> Result<Option<()>> {
+        if self.together(|cx| cx.soon_decided(view, condition, decisive)).is_some() {
+            return Ok(None);
+        }
+        let Some(rows) = self.matching_rows(view, condition)? else { return Ok(None) };
+        let wanted = if decisive { 0 } else { view.len() };
+        Ok((rows.count() == wanted).then_some(()))
+    }
+
+    /// Asks the first few items one by one.
+    fn soon_decided(&mut self, view: View<'a>, condition: &'a Plan, decisive: bool) -> Result<Option<()>> {
+        for at in 0..view.len().min(PROBE) {
+            let item = Value::stored(self.document, view.cells[view.row(at) as usize]);
+            if self.eval(condition, item)?.is_truthy() == decisive {
+                return Ok(Some(()));
+            }
+        }
+        Ok(None)
     }
 
     /// The value of a part of a query for each item.
@@ -197,6 +221,57 @@ impl<'a> Cx<'a> {
             self.spend((self.used - before) * u64::from(coded.counts[code] - 1))?;
         }
         Ok(Some(coded))
+    }
+
+    /// How many items are under each value of a key that depends on one field with few values.
+    pub(crate) fn counts_together(&mut self, view: View<'a>, key: &'a Plan) -> Result<Option<Entries<'a, u32>>> {
+        let mut counts: Entries<'a, u32> = Entries::new();
+        let Some(coded) = self.keys_together(view, key, &mut counts)? else { return Ok(None) };
+        for (group, count) in coded.groups.iter().zip(coded.counts.iter()) {
+            if let Some(total) = counts.values.get_mut(*group as usize) {
+                *total += count;
+            }
+        }
+        Ok(Some(counts))
+    }
+
+    /// The sum of what arithmetic gives for the items, or of a field that holds a number in each.
+    pub(crate) fn sum_together(&mut self, view: View<'a>, plan: &'a Plan) -> Result<Option<f64>> {
+        let Some((numeric, cost)) = self.numeric(plan, view.list) else { return Ok(None) };
+        let count = view.len() as u64;
+        match plan {
+            Plan::Call(call) => self.charge(call, count, cost)?,
+            _ => self.spend(count * cost)?,
+        }
+        self.note(plan, Way::Numbers);
+        self.spend(count)?;
+        Ok(Some(numeric.all(&view).into_iter().fold(0.0, |sum, number| sum + number)))
+    }
+
+    /// The place of the first item whose field holds the least or the greatest number; where none has one, the place
+    /// behind the last.
+    pub(crate) fn extreme_together(
+        &mut self,
+        view: View<'a>,
+        key: &'a Plan,
+        wanted: Ordering,
+    ) -> Result<Option<usize>> {
+        let Some(path) = plain_path(key) else { return Ok(None) };
+        let Some(column) = self.column(path, view.list) else { return Ok(None) };
+        let numbers = column.numbers(self.document);
+        if !numbers.is_pure {
+            return Ok(None);
+        }
+        self.spend(view.len() as u64 * (2 + path.keys.len() as u64))?;
+        let mut best = (f64::NAN, view.len());
+        for at in 0..view.len() {
+            let number = numbers.values[view.row(at) as usize];
+            let is_better = best.0.is_nan() || number.partial_cmp(&best.0) == Some(wanted);
+            if is_better && !number.is_nan() {
+                best = (number, at);
+            }
+        }
+        Ok(Some(best.1))
     }
 
     /// The object of all items under a field whose texts are all different: the column knows where each one stands.

@@ -4,7 +4,6 @@
 //! of which the second wants the first few items only.
 
 use super::Cx;
-use super::build::Entries;
 use super::cost::Way;
 use super::plan::{Call, Constant, Path, Plan, Stage};
 use crate::error::Result;
@@ -95,13 +94,7 @@ impl<'a> Cx<'a> {
         let (Some(view), [key]) = (input.as_array().and_then(|array| self.view(array)), &*group_by.args) else {
             return Ok(None);
         };
-        let mut groups: Entries<'a, u32> = Entries::new();
-        let Some(coded) = self.keys_together(view, key, &mut groups)? else { return Ok(None) };
-        for (group, count) in coded.groups.iter().zip(coded.counts.iter()) {
-            if let Some(total) = groups.values.get_mut(*group as usize) {
-                *total += count;
-            }
-        }
+        let Some(groups) = self.counts_together(view, key)? else { return Ok(None) };
         let (names, counts) = groups.into_order(self);
         self.ran(group_by, view.len() as u64 + 1, counts.len() as u64);
         self.ran_plan(map, 1 + 2 * counts.len() as u64);

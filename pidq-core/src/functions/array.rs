@@ -392,7 +392,7 @@ fn groups_of_values<'a>(cx: &mut Cx<'a>, view: View<'a>, key: &'a Plan) -> Resul
 }
 
 /// The text of the key of the item at a place.
-fn key_of<'a>(cx: &mut Cx<'a>, array: Array<'a>, args: &'a [Plan], at: usize) -> Result<&'a str> {
+pub(super) fn key_of<'a>(cx: &mut Cx<'a>, array: Array<'a>, args: &'a [Plan], at: usize) -> Result<&'a str> {
     let item = array.get(at).unwrap_or(Value::Undefined);
     let key = at_item(optional(cx, args, 0, item), array, at)?;
     cx.text_of(key)

@@ -5,7 +5,7 @@ use std::fmt::{self, Write};
 
 use hashbrown::HashMap;
 
-use super::array::{at_item, collect, list, optional, select, sorted_places};
+use super::array::{at_item, collect, key_of, list, optional, select, sorted_places};
 use super::number::argument;
 use super::sorting::{self, Sorting};
 use super::string::expect_text;
@@ -16,6 +16,7 @@ use crate::eval::cost::Way;
 use crate::eval::function::{Body, Function, Param};
 use crate::eval::plan::{Path, Plan};
 use crate::eval::setting::Setting;
+use crate::eval::view::View;
 use crate::value::write::told;
 use crate::value::{Array, Keys, Object, Value, compare, convert};
 
@@ -300,7 +301,6 @@ fn of_item<'a, T>(
         Some(query) => at_item(cx.eval(query, item), array, at)?,
         None => Value::Undefined,
     };
-    cx.spend_bytes(value.as_str().map_or(0, str::len))?;
     check(value).map_err(|error| {
         let error = error.with_label(format!("got {} from item {at}", told(value)));
         match item.container() {
@@ -308,6 +308,35 @@ fn of_item<'a, T>(
             None => error,
         }
     })
+}
+
+/// The same for what is compared with other keys. Long texts are paid for.
+fn key_of_item<'a, T>(
+    cx: &mut Cx<'a>,
+    query: Option<&'a Plan>,
+    place: (Array<'a>, usize),
+    check: impl FnOnce(Value<'a>) -> Result<T>,
+) -> Result<T> {
+    let mut length = 0;
+    let key = of_item(cx, query, place, |value| {
+        length = value.as_str().map_or(0, str::len);
+        check(value)
+    })?;
+    cx.spend_bytes(length)?;
+    Ok(key)
+}
+
+/// What all items together give for the first argument, from columns; nothing where they have to be taken one by one.
+/// On its own, since lists may be counted in lists: see [`Cx::eval`].
+#[inline(never)]
+fn at_once<'a, T>(
+    cx: &mut Cx<'a>,
+    array: Array<'a>,
+    args: &'a [Plan],
+    work: impl FnOnce(&mut Cx<'a>, View<'a>, &'a Plan) -> Result<Option<T>>,
+) -> Option<T> {
+    let (view, query) = (cx.view(array)?, args.first()?);
+    cx.together(|cx| work(cx, view, query))
 }
 
 fn expect_number(value: Value<'_>) -> Result<f64> {
@@ -485,10 +514,16 @@ fn try_or<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Val
 /// Looks at items until the condition of one decides.
 fn decide<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan], decisive: bool) -> Result<Value<'a>> {
     let array = list(input)?;
+    if at_once(cx, array, args, |cx, view, condition| cx.none_decides(view, condition, decisive)).is_some() {
+        return Ok(Value::Bool(!decisive));
+    }
     let mut decided = !decisive;
     for at in 0..array.len() {
         if of_item(cx, args.first(), (array, at), |value| Ok(value.is_truthy()))? == decisive {
             decided = decisive;
+            if at + 1 < array.len() {
+                cx.leave_early();
+            }
             break;
         }
     }
@@ -499,6 +534,9 @@ fn decide<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan], decisive: boo
 fn count<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
     let array = list(input)?;
     let Some(condition) = args.first() else { return Ok(Value::number(array.len() as f64)) };
+    if let Some(rows) = at_once(cx, array, args, Cx::matching_rows) {
+        return Ok(Value::number(rows.count() as f64));
+    }
     let mut count = 0u32;
     for at in 0..array.len() {
         count += u32::from(of_item(cx, Some(condition), (array, at), |value| Ok(value.is_truthy()))?);
@@ -682,13 +720,10 @@ fn with_field<'a>(cx: &mut Cx<'a>, object: Object<'a>, key: &str, value: Option<
 
 fn count_by<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
     let array = list(input)?;
-    let mut counts: Entries<'a, u32> = Entries::new();
-    for at in 0..array.len() {
-        let key = of_item(cx, args.first(), (array, at), Ok)?;
-        let key = cx.text_of(key)?;
-        *counts.entry(cx, key, || 0)? += 1;
-    }
-    cx.took(Way::Scan);
+    let counts = match at_once(cx, array, args, Cx::counts_together) {
+        Some(counts) => counts,
+        None => counts_of(cx, array, args)?,
+    };
     let (names, counts) = counts.into_order(cx);
     let base = cx.mark();
     collect(cx, counts.into_iter().map(|count| Value::number(f64::from(count))))?;
@@ -696,8 +731,22 @@ fn count_by<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<V
     cx.record(keys, base)
 }
 
+fn counts_of<'a>(cx: &mut Cx<'a>, array: Array<'a>, args: &'a [Plan]) -> Result<Entries<'a, u32>> {
+    let mut counts = Entries::new();
+    for at in 0..array.len() {
+        cx.spend(1)?;
+        let key = key_of(cx, array, args, at)?;
+        *counts.entry(cx, key, || 0)? += 1;
+    }
+    cx.took(Way::Scan);
+    Ok(counts)
+}
+
 fn total<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<f64> {
     let array = list(input)?;
+    if let Some(total) = at_once(cx, array, args, Cx::sum_together) {
+        return Ok(total);
+    }
     let mut total = 0.0;
     for at in 0..array.len() {
         total += of_item(cx, args.first(), (array, at), expect_number)?;
@@ -714,9 +763,12 @@ fn avg_by<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Val
 
 fn extreme<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan], wanted: Ordering) -> Result<Value<'a>> {
     let array = list(input)?;
+    if let Some(best) = at_once(cx, array, args, |cx, view, key| cx.extreme_together(view, key, wanted)) {
+        return Ok(array.get(best).unwrap_or(Value::Null));
+    }
     let mut best: Option<(Value<'a>, usize)> = None;
     for at in 0..array.len() {
-        let key = of_item(cx, args.first(), (array, at), Ok)?;
+        let key = key_of_item(cx, args.first(), (array, at), Ok)?;
         if !key.is_null() && best.is_none_or(|(best, _)| compare::sort_order(key, best) == wanted) {
             best = Some((key, at));
         }
@@ -732,7 +784,7 @@ fn top<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<
     let base = cx.mark();
     let mut places = Vec::new();
     for at in 0..array.len() {
-        let key = of_item(cx, args.get(1), (array, at), Ok)?;
+        let key = key_of_item(cx, args.get(1), (array, at), Ok)?;
         if !key.is_null() {
             cx.push(key)?;
             places.push(at as u32);
@@ -837,7 +889,7 @@ fn join_key<'a>(value: Value<'a>) -> Result<Option<JoinKey<'a>>> {
 fn index_by<'a>(cx: &mut Cx<'a>, array: Array<'a>, key: Option<&'a Plan>) -> Result<HashMap<JoinKey<'a>, Vec<u32>>> {
     let mut index: HashMap<JoinKey<'a>, Vec<u32>> = HashMap::new();
     for at in 0..array.len() {
-        if let Some(key) = of_item(cx, key, (array, at), join_key)? {
+        if let Some(key) = key_of_item(cx, key, (array, at), join_key)? {
             index.entry(key).or_default().push(at as u32);
         }
     }
@@ -854,7 +906,7 @@ fn join<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan], keeps_all: bool
     let keys = cx.keys(&["left", "right"])?;
     let base = cx.mark();
     for (at, item) in left.iter().enumerate() {
-        let key = of_item(cx, args.get(1), (left, at), join_key)?;
+        let key = key_of_item(cx, args.get(1), (left, at), join_key)?;
         let places = key.and_then(|key| index.get(&key)).map_or(&[][..], Vec::as_slice);
         for place in places {
             push_pair(cx, keys, item, right.get(*place as usize).unwrap_or(Value::Null))?;
