@@ -54,6 +54,10 @@ fn functions_of_the_program_are_called_for_every_item_in_order() {
         "filter(.a == 1) | map(tick(.a))",
         "map({n: .a | tick()}.n)",
         "map(if(.a == tick(), 1, 2))",
+        "[any(not(tick())), map(tick())]",
+        "[all(if(tick(), true, true)), map(tick())]",
+        "[count(tick()), map(tick())]",
+        "[countBy(tick()), sumBy(if(tick(), 1, 2)), map(tick())]",
     ] {
         let run = |plain: bool| {
             let calls = AtomicUsize::new(0);

@@ -49,7 +49,7 @@ impl<'a> Cx<'a> {
 
     /// Says so where no item's condition is `decisive`. Nothing where one is: the items behind it are not to be asked.
     pub(crate) fn none_decides(&mut self, view: View<'a>, condition: &'a Plan, decisive: bool) -> Result<Option<()>> {
-        if self.together(|cx| cx.soon_decided(view, condition, decisive)).is_some() {
+        if !is_pure(condition) || self.together(|cx| cx.soon_decided(view, condition, decisive)).is_some() {
             return Ok(None);
         }
         let Some(rows) = self.matching_rows(view, condition)? else { return Ok(None) };

@@ -356,10 +356,10 @@ fn object_of_groups<'a>(cx: &mut Cx<'a>, array: Array<'a>, groups: Groups<'a>) -
 type Groups<'a> = Entries<'a, Vec<u32>>;
 
 fn groups_of<'a>(cx: &mut Cx<'a>, array: Array<'a>, args: &'a [Plan]) -> Result<Groups<'a>> {
-    let mut groups: Groups<'a> = Entries::new();
-    if groups_at_once(cx, array, args, &mut groups) {
+    if let Some(groups) = at_once(cx, array, args, groups_of_values) {
         return Ok(groups);
     }
+    let mut groups: Groups<'a> = Entries::new();
     for at in 0..array.len() {
         cx.spend(1)?;
         let key = key_of(cx, array, args, at)?;
@@ -370,11 +370,17 @@ fn groups_of<'a>(cx: &mut Cx<'a>, array: Array<'a>, args: &'a [Plan]) -> Result<
     Ok(groups)
 }
 
-/// Whether the groups were found together. On its own, since groups may be made in groups: see [`Cx::eval`].
+/// What all items together give for the first argument, from columns; nothing where they have to be taken one by one.
+/// On its own, since lists may be grouped and counted in lists: see [`Cx::eval`].
 #[inline(never)]
-fn groups_at_once<'a>(cx: &mut Cx<'a>, array: Array<'a>, args: &'a [Plan], groups: &mut Groups<'a>) -> bool {
-    let (Some(view), Some(key)) = (cx.view(array), args.first()) else { return false };
-    cx.together(|cx| groups_of_values(cx, view, key)).map(|found| *groups = found).is_some()
+pub(super) fn at_once<'a, T>(
+    cx: &mut Cx<'a>,
+    array: Array<'a>,
+    args: &'a [Plan],
+    work: impl FnOnce(&mut Cx<'a>, View<'a>, &'a Plan) -> Result<Option<T>>,
+) -> Option<T> {
+    let (view, query) = (cx.view(array)?, args.first()?);
+    cx.together(|cx| work(cx, view, query))
 }
 
 /// The same where the key depends on one field with few values: the group is found once a value.
@@ -420,10 +426,10 @@ pub(super) fn select<'a>(cx: &mut Cx<'a>, array: Array<'a>, places: &[u32]) -> R
 
 /// The places of the first items under each value of a key.
 fn firsts<'a>(cx: &mut Cx<'a>, array: Array<'a>, args: &'a [Plan]) -> Result<Entries<'a, u32>> {
-    let mut entries = Entries::new();
-    if firsts_at_once(cx, array, args, &mut entries) {
+    if let Some(entries) = at_once(cx, array, args, firsts_of_values) {
         return Ok(entries);
     }
+    let mut entries = Entries::new();
     for at in 0..array.len() {
         cx.spend(1)?;
         let key = key_of(cx, array, args, at)?;
@@ -431,11 +437,6 @@ fn firsts<'a>(cx: &mut Cx<'a>, array: Array<'a>, args: &'a [Plan]) -> Result<Ent
     }
     cx.took(Way::Scan);
     Ok(entries)
-}
-
-fn firsts_at_once<'a>(cx: &mut Cx<'a>, array: Array<'a>, args: &'a [Plan], entries: &mut Entries<'a, u32>) -> bool {
-    let (Some(view), Some(key)) = (cx.view(array), args.first()) else { return false };
-    cx.together(|cx| firsts_of_values(cx, view, key)).map(|found| *entries = found).is_some()
 }
 
 /// The same where the key depends on one field with few values.
@@ -461,18 +462,12 @@ fn firsts_of_values<'a>(cx: &mut Cx<'a>, view: View<'a>, key: &'a Plan) -> Resul
 
 fn key_by<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {
     let array = iterable(cx, input)?;
-    if let Some(keyed) = keyed_at_once(cx, array, args) {
+    if let Some(keyed) = at_once(cx, array, args, Cx::keyed_together) {
+        cx.took(Way::Index);
         return Ok(keyed);
     }
     let entries = firsts(cx, array, args)?;
     entries.into_object_by(cx, |place| array.get(*place as usize).unwrap_or(Value::Undefined))
-}
-
-fn keyed_at_once<'a>(cx: &mut Cx<'a>, array: Array<'a>, args: &'a [Plan]) -> Option<Value<'a>> {
-    let (view, key) = (cx.view(array)?, args.first()?);
-    let keyed = cx.together(|cx| cx.keyed_together(view, key))?;
-    cx.took(Way::Index);
-    Some(keyed)
 }
 
 fn uniq_by<'a>(cx: &mut Cx<'a>, input: Value<'a>, args: &'a [Plan]) -> Result<Value<'a>> {

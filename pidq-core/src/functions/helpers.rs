@@ -5,7 +5,7 @@ use std::fmt::{self, Write};
 
 use hashbrown::HashMap;
 
-use super::array::{at_item, collect, key_of, list, optional, select, sorted_places};
+use super::array::{at_item, at_once, collect, key_of, list, optional, select, sorted_places};
 use super::number::argument;
 use super::sorting::{self, Sorting};
 use super::string::expect_text;
@@ -16,7 +16,6 @@ use crate::eval::cost::Way;
 use crate::eval::function::{Body, Function, Param};
 use crate::eval::plan::{Path, Plan};
 use crate::eval::setting::Setting;
-use crate::eval::view::View;
 use crate::value::write::told;
 use crate::value::{Array, Keys, Object, Value, compare, convert};
 
@@ -324,19 +323,6 @@ fn key_of_item<'a, T>(
     })?;
     cx.spend_bytes(length)?;
     Ok(key)
-}
-
-/// What all items together give for the first argument, from columns; nothing where they have to be taken one by one.
-/// On its own, since lists may be counted in lists: see [`Cx::eval`].
-#[inline(never)]
-fn at_once<'a, T>(
-    cx: &mut Cx<'a>,
-    array: Array<'a>,
-    args: &'a [Plan],
-    work: impl FnOnce(&mut Cx<'a>, View<'a>, &'a Plan) -> Result<Option<T>>,
-) -> Option<T> {
-    let (view, query) = (cx.view(array)?, args.first()?);
-    cx.together(|cx| work(cx, view, query))
 }
 
 fn expect_number(value: Value<'_>) -> Result<f64> {
