@@ -1,7 +1,7 @@
 #!/bin/sh
 # Proves the service with real clients and attackers. Prints one line a goal, and says aloud what it skips.
 #
-#   tests/harness/run.sh                 the short form, about ten minutes
+#   tests/harness/run.sh                 the short form, about fifteen minutes
 #   LONG=1 tests/harness/run.sh          the long form
 #   tests/harness/run.sh -k s1           only what pytest selects
 #

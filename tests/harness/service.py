@@ -52,6 +52,11 @@ def goal(name, value, limit, passed, **more):
     assert passed, line
 
 
+def timed(figure, limit):
+    """Whether it took as long as it may. What else runs on the machine counts too, so that the short form tells it and judges nothing by it."""
+    return not LONG or figure <= limit
+
+
 def free_port():
     """A port below those that connections take: whoever is killed finds it free when it starts again."""
     for port in random.sample(range(20_000, 32_000), 1_000):

@@ -8,7 +8,7 @@ import time
 
 import requests
 from good import Good
-from service import LONG, PASSWORD, SECRET, Service, drawing, goal
+from service import LONG, PASSWORD, SECRET, Service, drawing, goal, timed
 
 SECONDS = 60 if LONG else 8
 FORM = {"grant_type": "password", "client_id": "pidq", "client_secret": SECRET}
@@ -51,5 +51,5 @@ def test_login_flood():
         late = logins[int(len(logins) * 0.99)]
         figures = {"logins": sum(statuses.values()), "statuses": str(dict(sorted(statuses.items()))).replace(" ", ""), "p99_ratio": round(ratio, 2),
                    "good_failures": failures, "rss_mib": growth, "good_login_s": round(late, 2)}
-        passed = ratio <= 2 and not failures and growth <= 60 and set(statuses) <= {"400", "429", "503"} and late <= 2
+        passed = timed(ratio, 2) and not failures and growth <= 60 and set(statuses) <= {"400", "429", "503"} and timed(late, 2)
         goal("R9", figures, "ratio:2,rss:+60,login:2", passed)
