@@ -1,6 +1,7 @@
 //! An answer: status, headers, and a body that is there, or that comes piece by piece.
 
 mod body;
+mod parts;
 mod stream;
 
 use std::ops::Range;
@@ -14,7 +15,9 @@ use hyper::header::{
 use serde::Serialize;
 
 pub use body::Filling;
-pub(crate) use body::{Activity, Content, Outgoing, PIECE};
+pub(crate) use body::{Activity, Content, Outgoing, PIECE, Portion};
+use parts::Gathered;
+pub use parts::Parts;
 pub use stream::{Events, Gone, Lines, Sender};
 
 use crate::problem::Problem;
@@ -97,6 +100,11 @@ impl Response {
         Response::with_content(StatusCode::OK, media, Content::Filled(Box::new(body)))
     }
 
+    /// 200 with a body that is sent from where it lies. Worth it where most of its parts have hundreds of bytes.
+    pub fn gathered(media: &'static str, body: impl Parts) -> Self {
+        Response::with_content(StatusCode::OK, media, Content::Parts(Gathered::new(body)))
+    }
+
     /// 304, once it has its validator, for a client that [`Head::knows`] it: the answer that would have these bytes, and
     /// has none. How many they are decides on their coding, which the validator tells.
     pub fn unsent(media: &'static str, length: u64) -> Self {
@@ -128,7 +136,7 @@ impl Response {
         match &self.body {
             Content::Empty => Some(Bytes::new()),
             Content::Whole(bytes) => Some(bytes.clone()),
-            Content::Filled(_) | Content::Stream(_) | Content::Unsent(_) => None,
+            Content::Filled(_) | Content::Parts(_) | Content::Stream(_) | Content::Unsent(_) => None,
         }
     }
 

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Weak};
 
 use bytes::Bytes;
+use http_body_util::BodyExt as _;
 use hyper::Method;
 use hyper::header::HeaderName;
 use prometheus_client::registry::Registry;
@@ -19,7 +20,7 @@ use crate::problem::Problem;
 use crate::proxies::Network;
 use crate::quota::{Charge, Concurrency, Quota};
 use crate::request::{Head, Incoming, Request};
-use crate::response::{Activity, Outgoing, PIECE, Response};
+use crate::response::{Activity, Outgoing, PIECE, Portion, Response};
 use crate::route::{Fut, Handler, Route, Router};
 use crate::serve::Framing;
 
@@ -313,7 +314,8 @@ impl<S: Send + Sync + 'static> Site<S> {
     ) -> hyper::Response<impl http_body::Body<Data = Bytes, Error: Into<Fault>> + Send + use<S>> {
         let peer = std::net::Ipv4Addr::LOCALHOST.into();
         let wire = Wire { peer, tls: false, door: Door::Public, piece: PIECE, activity: Arc::default() };
-        self.answer(&wire, request.map(Incoming::from), Framing::Sound).await
+        let answer = self.answer(&wire, request.map(Incoming::from), Framing::Sound).await;
+        answer.map(|body| body.map_frame(|frame| frame.map_data(Portion::whole)))
     }
 
     /// A way to call it for what it calls itself, or is beside it: it keeps nothing alive.

@@ -200,7 +200,10 @@ async fn large(server: &Server, asker: &Asker<'_>, recipe: Recipe, headers: Head
         return Ok(headers.on(Response::ok("application/json", room.keep(whole(recipe).await?))));
     }
     let room = server.memory.hold(&asker.key, recipe.size()).ok_or_else(no_room)?;
-    Ok(headers.on(Response::filled("application/json", recipe.served(&server.buffers, room))))
+    Ok(headers.on(match recipe.is_coarse() {
+        true => Response::gathered("application/json", recipe.in_parts(room)),
+        false => Response::filled("application/json", recipe.served(&server.buffers, room)),
+    }))
 }
 
 /// All of an answer. A thread that serves connections copies no megabytes.

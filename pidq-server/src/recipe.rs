@@ -4,13 +4,16 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use pidq_core::{Graph, Outcome, Written};
-use pidq_http::Filling;
+use pidq_http::{Filling, Parts};
 
 use crate::buffers::Buffers;
 use crate::memory::Held;
 
 /// Texts of the document that are shorter are copied at once: a place takes as much.
 const SHORT: usize = 32;
+/// Parts that have as many bytes, on average, are sent from where they lie: for shorter ones it costs more to tell the
+/// kernel of each than to copy them.
+const LONG: usize = 512;
 
 /// What is to be written: texts of the document, and texts that were made between them.
 pub(crate) struct Recipe {
@@ -63,71 +66,46 @@ impl Recipe {
         self.made.capacity() + self.steps.capacity() * size_of::<Step>()
     }
 
+    /// Whether it is better sent from where it lies than copied.
+    pub fn is_coarse(&self) -> bool {
+        self.len / (self.steps.len() + 1) >= LONG
+    }
+
     /// All of it at once.
     pub fn whole(self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(self.len);
-        let mut cook = Cook { place: Place::default(), recipe: self };
-        cook.write(&mut bytes, usize::MAX);
+        (0..).map_while(|number| self.part(number)).for_each(|part| bytes.extend_from_slice(part));
         bytes
     }
 
     /// All of it, buffer by buffer, in memory that was made room for.
     pub fn served(self, buffers: &Arc<Buffers>, room: Held) -> Served {
-        let left = self.len;
-        Served { cook: Cook { recipe: self, place: Place::default() }, left, buffers: buffers.clone(), _room: room }
+        Served { left: self.len, recipe: self, number: 0, offset: 0, buffers: buffers.clone(), _room: room }
     }
-}
 
-/// How far a recipe was followed.
-#[derive(Default)]
-struct Place {
-    step: usize,
-    made: usize,
-    /// Bytes of the document that were written of this step.
-    source: usize,
-}
+    /// All of it where it lies, in memory that was made room for.
+    pub fn in_parts(self, room: Held) -> InParts {
+        InParts { recipe: self, _room: room }
+    }
 
-struct Cook {
-    recipe: Recipe,
-    place: Place,
-}
-
-impl Cook {
-    /// Writes what comes next, until there are so many bytes.
-    fn write(&mut self, into: &mut Vec<u8>, until: usize) {
-        let Cook { recipe, place } = self;
-        let (made, source) = (&recipe.made[..], recipe.graph.source().as_bytes());
-        while into.len() < until {
-            let step = recipe.steps.get(place.step).copied();
-            let made_to = step.map_or(made.len(), |step| step.made_to);
-            // Hot: between most parts of the document nothing was made.
-            if place.made < made_to {
-                place.made += append(into, until, &made[place.made..made_to]);
-            }
-            let Some(step) = step else { return };
-            if place.made < made_to {
-                return;
-            }
-            place.source += append(into, until, &source[step.from + place.source..step.to]);
-            if step.from + place.source < step.to {
-                return;
-            }
-            place.step += 1;
-            place.source = 0;
+    /// What was made before a step, which may be nothing, and then the step.
+    fn part(&self, number: usize) -> Option<&[u8]> {
+        let (at, is_source) = (number / 2, number % 2 == 1);
+        let step = self.steps.get(at);
+        if is_source {
+            return step.map(|step| &self.graph.source().as_bytes()[step.from..step.to]);
         }
+        let from = at.checked_sub(1).map_or(Some(0), |before| Some(self.steps.get(before)?.made_to))?;
+        Some(&self.made[from..step.map_or(self.made.len(), |step| step.made_to)])
     }
-}
-
-/// Adds as much of a text as there is room for, and tells how much that was.
-fn append(into: &mut Vec<u8>, until: usize, text: &[u8]) -> usize {
-    let fits = text.len().min(until - into.len());
-    into.extend_from_slice(&text[..fits]);
-    fits
 }
 
 /// A recipe that is followed as its reader takes the answer.
 pub(crate) struct Served {
-    cook: Cook,
+    recipe: Recipe,
+    /// The part that comes next, and how much of it was written.
+    number: usize,
+    offset: usize,
     left: usize,
     buffers: Arc<Buffers>,
     _room: Held,
@@ -139,9 +117,33 @@ impl Filling for Served {
     }
 
     fn next(&mut self, most: usize) -> Bytes {
-        let bytes = self.buffers.fill(most.min(self.left), |into, until| self.cook.write(into, until));
+        let Served { recipe, number, offset, .. } = self;
+        let bytes = self.buffers.fill(most.min(self.left), |into, until| {
+            while let Some(part) = recipe.part(*number).filter(|_| into.len() < until) {
+                let text = &part[*offset..];
+                let fits = text.len().min(until - into.len());
+                into.extend_from_slice(&text[..fits]);
+                (*number, *offset) = if fits == text.len() { (*number + 1, 0) } else { (*number, *offset + fits) };
+            }
+        });
         self.left -= bytes.len();
         bytes
+    }
+}
+
+/// A recipe that is sent from where it lies.
+pub(crate) struct InParts {
+    recipe: Recipe,
+    _room: Held,
+}
+
+impl Parts for InParts {
+    fn size(&self) -> usize {
+        self.recipe.len
+    }
+
+    fn part(&self, number: usize) -> Option<&[u8]> {
+        self.recipe.part(number)
     }
 }
 
@@ -194,6 +196,18 @@ mod tests {
                 found.extend(bytes);
             }
             assert!(found == expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_recipe_gives_the_result_in_parts() {
+        for (text, is_coarse) in QUERIES.into_iter().zip([true, false, true, false, false]) {
+            let (recipe, expected) = recipe(text);
+            assert_eq!(recipe.is_coarse(), is_coarse, "{text}");
+            let room = Arc::new(Memory::new(1 << 20)).hold(&"ann".into(), recipe.size()).expect("room");
+            let parts = recipe.in_parts(room);
+            let found: Vec<u8> = (0..).map_while(|number| parts.part(number)).flatten().copied().collect();
+            assert!(found == expected && parts.size() == expected.len(), "{text}");
         }
     }
 

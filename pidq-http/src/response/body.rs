@@ -1,16 +1,18 @@
 //! The bytes of an answer on their way out: whole or streamed, compressed or not, counted at the end.
 
+use std::io::IoSlice;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use bytes::Bytes;
+use bytes::{Buf, Bytes};
 use hyper::body::{Body, Frame, SizeHint};
 use tokio::sync::mpsc;
 use tokio::time::{Sleep, sleep};
 
+use super::parts::{Following, Gathered};
 use super::stream::Piece;
 use crate::compress::Encoder;
 use crate::log::Exchange;
@@ -21,6 +23,7 @@ pub(crate) enum Content {
     Empty,
     Whole(Bytes),
     Filled(Box<dyn Filling>),
+    Parts(Gathered),
     Stream(Streaming),
     /// So many bytes that are not there, since the client has them.
     Unsent(u64),
@@ -94,6 +97,7 @@ impl Content {
             Content::Empty => Some(0),
             Content::Whole(bytes) => Some(bytes.len() as u64),
             Content::Filled(filling) => Some(filling.left()),
+            Content::Parts(parts) => Some(parts.remaining() as u64),
             Content::Stream(stream) => stream.left,
             Content::Unsent(length) => Some(*length),
         }
@@ -104,7 +108,18 @@ impl Content {
         match self {
             Content::Empty => Some(Bytes::new()),
             Content::Whole(bytes) => Some(bytes),
-            Content::Filled(_) | Content::Stream(_) | Content::Unsent(_) => None,
+            Content::Filled(_) | Content::Parts(_) | Content::Stream(_) | Content::Unsent(_) => None,
+        }
+    }
+
+    /// All of a body that lies in parts.
+    fn take_parts(&mut self) -> Option<Gathered> {
+        match std::mem::replace(self, Content::Empty) {
+            Content::Parts(parts) => Some(parts),
+            other => {
+                *self = other;
+                None
+            }
         }
     }
 
@@ -115,6 +130,8 @@ impl Content {
             Content::Whole(bytes) => Poll::Ready(Some(Ok(bytes.split_to(bytes.len().min(piece))))),
             Content::Filled(filling) if filling.left() == 0 => Poll::Ready(None),
             Content::Filled(filling) => Poll::Ready(Some(Ok(filling.next(piece)))),
+            Content::Parts(parts) if !parts.has_remaining() => Poll::Ready(None),
+            Content::Parts(parts) => Poll::Ready(Some(Ok(parts.copy_to_bytes(parts.remaining().min(piece))))),
             Content::Stream(stream) => stream.poll_piece(cx),
             Content::Unsent(_) => Poll::Ready(Some(Err(Abandoned))),
         }
@@ -134,12 +151,20 @@ pub(crate) struct Activity {
     pub open: AtomicI64,
     /// How often something moved.
     pub moved: AtomicU64,
+    /// More of the answer that is being written.
+    pub following: Following,
 }
 
 impl Activity {
     pub fn mark(&self) {
         self.moved.fetch_add(1, Relaxed);
     }
+}
+
+/// What hyper is given at a time.
+pub(crate) enum Portion {
+    Whole(Bytes),
+    Parts(Gathered),
 }
 
 /// A body as hyper takes it.
@@ -164,6 +189,18 @@ impl Outgoing {
             outgoing.exchange.complete();
         }
         outgoing
+    }
+
+    fn poll_portion(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Portion, Abandoned>>> {
+        // Who takes all of it at once takes it as it lies.
+        let parts = (self.piece == usize::MAX).then(|| self.content.take_parts()).flatten();
+        match parts {
+            Some(parts) => {
+                self.ended = true;
+                Poll::Ready(Some(Ok(Portion::Parts(parts.on(&self.activity)))))
+            }
+            None => self.poll_bytes(cx).map(|bytes| bytes.map(|bytes| bytes.map(Portion::Whole))),
+        }
     }
 
     fn poll_bytes(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Abandoned>>> {
@@ -196,16 +233,16 @@ impl Outgoing {
 }
 
 impl Body for Outgoing {
-    type Data = Bytes;
+    type Data = Portion;
     type Error = Abandoned;
 
-    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Abandoned>>> {
+    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Portion>, Abandoned>>> {
         let this = self.get_mut();
         this.hand(false);
-        let frame = ready!(this.poll_bytes(cx));
+        let frame = ready!(this.poll_portion(cx));
         match &frame {
-            Some(Ok(bytes)) => {
-                this.exchange.sent(bytes.len());
+            Some(Ok(portion)) => {
+                this.exchange.sent(portion.remaining());
                 this.hand(true);
             }
             Some(Err(_)) => this.ended = true,
@@ -214,7 +251,7 @@ impl Body for Outgoing {
         if this.ended && matches!(frame, Some(Ok(_))) {
             this.exchange.complete();
         }
-        Poll::Ready(frame.map(|bytes| bytes.map(Frame::data)))
+        Poll::Ready(frame.map(|portion| portion.map(Frame::data)))
     }
 
     fn is_end_stream(&self) -> bool {
@@ -225,6 +262,46 @@ impl Body for Outgoing {
         match (self.content.length(), &self.encoder) {
             (Some(length), None) => SizeHint::with_exact(length),
             _ => SizeHint::default(),
+        }
+    }
+}
+
+impl Portion {
+    /// All of it in one piece.
+    pub fn whole(self) -> Bytes {
+        match self {
+            Portion::Whole(bytes) => bytes,
+            Portion::Parts(mut parts) => parts.copy_to_bytes(parts.remaining()),
+        }
+    }
+}
+
+impl Buf for Portion {
+    fn remaining(&self) -> usize {
+        match self {
+            Portion::Whole(bytes) => bytes.len(),
+            Portion::Parts(parts) => parts.remaining(),
+        }
+    }
+
+    fn chunk(&self) -> &[u8] {
+        match self {
+            Portion::Whole(bytes) => bytes,
+            Portion::Parts(parts) => parts.chunk(),
+        }
+    }
+
+    fn chunks_vectored<'a>(&'a self, into: &mut [IoSlice<'a>]) -> usize {
+        match self {
+            Portion::Whole(bytes) => bytes.chunks_vectored(into),
+            Portion::Parts(parts) => parts.chunks_vectored(into),
+        }
+    }
+
+    fn advance(&mut self, count: usize) {
+        match self {
+            Portion::Whole(bytes) => bytes.advance(count),
+            Portion::Parts(parts) => parts.advance(count),
         }
     }
 }

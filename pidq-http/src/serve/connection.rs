@@ -152,7 +152,7 @@ impl<S: Send + Sync + 'static> Connection<S> {
         let wire = Wire { peer, tls, door, piece, activity: activity.clone() };
         let doubt = Doubt::new();
         let scanner = matches!(protocol, Protocol::Http1).then(|| doubt.scanner(limits.head_size));
-        let io = TokioIo::new(Guarded::new(stream, prefix, scanner, limits.write_stall));
+        let io = TokioIo::new(Guarded::new(stream, prefix, scanner, activity.clone(), limits.write_stall));
         let site = self.site.clone();
         let service = service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
             let (site, wire, framing) = (site.clone(), wire.clone(), doubt.next());

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -9,6 +10,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep};
 
 use super::framing::Scanner;
+use crate::response::Activity;
 
 /// A connection under watch. hyper has no timeout for writing.
 pub(super) struct Guarded<T> {
@@ -16,13 +18,14 @@ pub(super) struct Guarded<T> {
     /// What was read while the protocol was found out.
     prefix: Vec<u8>,
     scanner: Option<Scanner>,
+    activity: Arc<Activity>,
     stall: Duration,
     stalled: Option<Pin<Box<Sleep>>>,
 }
 
 impl<T> Guarded<T> {
-    pub fn new(inner: T, prefix: Vec<u8>, scanner: Option<Scanner>, stall: Duration) -> Self {
-        Guarded { inner, prefix, scanner, stall, stalled: None }
+    pub fn new(inner: T, prefix: Vec<u8>, scanner: Option<Scanner>, activity: Arc<Activity>, stall: Duration) -> Self {
+        Guarded { inner, prefix, scanner, activity, stall, stalled: None }
     }
 
     /// Passes on what a write says, unless it has said "not yet" for too long.
@@ -69,7 +72,10 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for Guarded<T> {
         bytes: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
-        let written = Pin::new(&mut this.inner).poll_write_vectored(cx, bytes);
+        let written = match this.activity.following.take(bytes) {
+            Some(next) => Pin::new(&mut this.inner).poll_write_vectored(cx, &next.along(bytes)),
+            None => Pin::new(&mut this.inner).poll_write_vectored(cx, bytes),
+        };
         this.watch(cx, written)
     }
 

@@ -15,18 +15,18 @@ use tokio_rustls::client::TlsStream;
 use crate::server::{Server, app, header, rest, status};
 
 /// Writes a new certificate for `localhost` into a directory, and gives it back.
-fn certify(directory: &Path) -> CertificateDer<'static> {
+pub fn certify(directory: &Path) -> CertificateDer<'static> {
     let pair = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).expect("a certificate");
     fs::write(directory.join("cert.pem"), pair.cert.pem()).expect("a file");
     fs::write(directory.join("key.pem"), pair.signing_key.serialize_pem()).expect("a file");
     pair.cert.der().clone()
 }
 
-fn open(directory: &Path, oldest: TlsVersion) -> Tls {
+pub fn open(directory: &Path, oldest: TlsVersion) -> Tls {
     Tls::open(directory.join("cert.pem"), directory.join("key.pem"), oldest).expect("a good pair")
 }
 
-fn start(tls: &Tls) -> Server {
+pub fn start(tls: &Tls) -> Server {
     let mut app = app();
     app.limits =
         Limits { first_byte: Duration::from_millis(300), handshake_time: Duration::from_millis(500), ..app.limits };
@@ -34,7 +34,7 @@ fn start(tls: &Tls) -> Server {
     Server::on(app, vec![listener])
 }
 
-async fn connect(
+pub async fn connect(
     server: &Server,
     trusted: &CertificateDer<'static>,
     versions: &[&'static rustls::SupportedProtocolVersion],

@@ -9,6 +9,7 @@ mod framing;
 mod http2;
 mod logs;
 mod operations;
+mod parts;
 mod proxied;
 mod restart;
 mod server;

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::time::Duration;
 
 use pidq_http::{
-    Accepts, Access, App, Head, Limits, Listener, Method, Principal, PrincipalKind, Problem, Reply, Request, Response,
-    Route, Shutdown, StatusCode, Stop, serve,
+    Accepts, Access, App, Head, Limits, Listener, Method, Parts, Principal, PrincipalKind, Problem, Reply, Request,
+    Response, Route, Shutdown, StatusCode, Stop, serve,
 };
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -45,6 +45,7 @@ pub const ROUTES: &[Route<State>] = &[
     row!(GET, "/who", Access::Public, None, who),
     row!(POST, "/echo", Access::Public, JSON, echo),
     row!(GET, "/big", Access::Public, None, big),
+    row!(GET, "/parts", Access::Public, None, parts),
     row!(GET, "/long", Access::Public, None, long),
     row!(GET, "/unsent", Access::Public, None, unsent),
     row!(GET, "/file", Access::Public, None, file),
@@ -81,6 +82,37 @@ async fn echo(_: &State, mut request: Request) -> Result<Response, Problem> {
 
 async fn big(_: &State, _: Request) -> Result<Response, Problem> {
     Ok(Response::ok("application/json", vec![b'7'; 8 << 20]))
+}
+
+/// A text in 3,000 parts of up to 5,000 bytes; some are empty.
+pub struct Parted(String);
+
+impl Parted {
+    const COUNT: usize = 3000;
+
+    pub fn text() -> String {
+        (0..7_500_000).map(|at| char::from(b'a' + (at % 23) as u8)).collect()
+    }
+
+    /// Where a part begins.
+    fn start(&self, number: usize) -> usize {
+        let even = self.0.len() * number / Parted::COUNT;
+        if number % 5 == 3 { self.start(number - 1) } else { even }
+    }
+}
+
+impl Parts for Parted {
+    fn size(&self) -> usize {
+        self.0.len()
+    }
+
+    fn part(&self, number: usize) -> Option<&[u8]> {
+        (number < Parted::COUNT).then(|| &self.0.as_bytes()[self.start(number)..self.start(number + 1)])
+    }
+}
+
+async fn parts(_: &State, _: Request) -> Result<Response, Problem> {
+    Ok(Response::gathered("text/plain", Parted(Parted::text())))
 }
 
 async fn long(_: &State, _: Request) -> Result<Response, Problem> {
