@@ -193,7 +193,7 @@ impl Outgoing {
 
     fn poll_portion(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Portion, Abandoned>>> {
         // Who takes all of it at once takes it as it lies.
-        let parts = (self.piece == usize::MAX).then(|| self.content.take_parts()).flatten();
+        let parts = (!self.ended && self.piece == usize::MAX).then(|| self.content.take_parts()).flatten();
         match parts {
             Some(parts) => {
                 self.ended = true;
