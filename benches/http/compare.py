@@ -62,6 +62,7 @@ ROWS = [
     ("TLS GET 1k", "TLS", True, "1k", None, "identity", 0.95),
     ("TLS GET 10k", "TLS", True, "10k", None, "identity", 0.95),
     ("TLS count 1k", "TLS", False, "1k", COUNT, "identity", 0.85),
+    ("TLS q1 10k", "TLS", False, "10k", Q1, "identity", 0.65),
     ("TLS q1 1k kept", "TLS", True, "1k", Q1, "identity", 0.95),
     ("one GET 1k", "one", True, "1k", None, "identity", 0.95),
     ("one count 1k", "one", False, "1k", COUNT, "identity", 0.85),

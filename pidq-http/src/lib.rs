@@ -97,7 +97,7 @@ pub use crate::problem::{Problem, pointer_step, sentence};
 pub use crate::proxies::{Network, NoNetwork};
 pub use crate::quota::{Charge, Concurrency, Held, Quota};
 pub use crate::request::{Form, Head, Multipart, MultipartLimits, Part, Pieces, Request};
-pub use crate::response::{Events, Filling, Gone, Lines, Parts, Response, Sender};
+pub use crate::response::{Events, Filling, Gathering, Gone, Lines, Response, Sender};
 pub use crate::route::{Accepts, Access, Fut, Handler, Parameter, Place, Reply, Route, endpoints, index};
 pub use crate::serve::{Listener, Shutdown, Stop, serve, serve_site};
 pub use crate::settings::{COMMON, Floor, Kind, Secret, Setting, SettingError, Settings, environment, help, manual};

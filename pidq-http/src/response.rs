@@ -1,7 +1,7 @@
 //! An answer: status, headers, and a body that is there, or that comes piece by piece.
 
 mod body;
-mod parts;
+mod gathered;
 mod stream;
 
 use std::ops::Range;
@@ -16,8 +16,8 @@ use serde::Serialize;
 
 pub use body::Filling;
 pub(crate) use body::{Activity, Content, Outgoing, PIECE, Portion};
-use parts::Gathered;
-pub use parts::Parts;
+pub(crate) use gathered::Gathered;
+pub use gathered::Gathering;
 pub use stream::{Events, Gone, Lines, Sender};
 
 use crate::problem::Problem;
@@ -101,8 +101,8 @@ impl Response {
     }
 
     /// 200 with a body that is sent from where it lies. Worth it where most of its parts have hundreds of bytes.
-    pub fn gathered(media: &'static str, body: impl Parts) -> Self {
-        Response::with_content(StatusCode::OK, media, Content::Parts(Gathered::new(body)))
+    pub fn gathered(media: &'static str, body: impl Gathering) -> Self {
+        Response::with_content(StatusCode::OK, media, Content::Gathered(Gathered::new(body)))
     }
 
     /// 304, once it has its validator, for a client that [`Head::knows`] it: the answer that would have these bytes, and
@@ -136,7 +136,7 @@ impl Response {
         match &self.body {
             Content::Empty => Some(Bytes::new()),
             Content::Whole(bytes) => Some(bytes.clone()),
-            Content::Filled(_) | Content::Parts(_) | Content::Stream(_) | Content::Unsent(_) => None,
+            Content::Filled(_) | Content::Gathered(_) | Content::Stream(_) | Content::Unsent(_) => None,
         }
     }
 

@@ -4,15 +4,15 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use pidq_core::{Graph, Outcome, Written};
-use pidq_http::{Filling, Parts};
+use pidq_http::{Filling, Gathering};
 
 use crate::buffers::Buffers;
 use crate::memory::Held;
 
 /// Texts of the document that are shorter are copied at once: a place takes as much.
 const SHORT: usize = 32;
-/// Parts that have as many bytes, on average, are sent from where they lie: for shorter ones it costs more to tell the
-/// kernel of each than to copy them.
+/// What brings as many bytes a step, on average, is sent from where it lies: for less it costs more to tell the kernel of
+/// each place than to copy.
 const LONG: usize = 512;
 
 /// What is to be written: texts of the document, and texts that were made between them.
@@ -137,7 +137,7 @@ pub(crate) struct InParts {
     _room: Held,
 }
 
-impl Parts for InParts {
+impl Gathering for InParts {
     fn size(&self) -> usize {
         self.recipe.len
     }

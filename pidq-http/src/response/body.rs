@@ -12,7 +12,7 @@ use hyper::body::{Body, Frame, SizeHint};
 use tokio::sync::mpsc;
 use tokio::time::{Sleep, sleep};
 
-use super::parts::{Following, Gathered};
+use super::gathered::{Following, Gathered};
 use super::stream::Piece;
 use crate::compress::Encoder;
 use crate::log::Exchange;
@@ -23,7 +23,7 @@ pub(crate) enum Content {
     Empty,
     Whole(Bytes),
     Filled(Box<dyn Filling>),
-    Parts(Gathered),
+    Gathered(Gathered),
     Stream(Streaming),
     /// So many bytes that are not there, since the client has them.
     Unsent(u64),
@@ -97,7 +97,7 @@ impl Content {
             Content::Empty => Some(0),
             Content::Whole(bytes) => Some(bytes.len() as u64),
             Content::Filled(filling) => Some(filling.left()),
-            Content::Parts(parts) => Some(parts.remaining() as u64),
+            Content::Gathered(parts) => Some(parts.remaining() as u64),
             Content::Stream(stream) => stream.left,
             Content::Unsent(length) => Some(*length),
         }
@@ -108,14 +108,15 @@ impl Content {
         match self {
             Content::Empty => Some(Bytes::new()),
             Content::Whole(bytes) => Some(bytes),
-            Content::Filled(_) | Content::Parts(_) | Content::Stream(_) | Content::Unsent(_) => None,
+            Content::Filled(_) | Content::Gathered(_) | Content::Stream(_) | Content::Unsent(_) => None,
         }
     }
 
-    /// All of a body that lies in parts.
-    fn take_parts(&mut self) -> Option<Gathered> {
+    /// All of a large body that is there.
+    fn take_large(&mut self, connection: &Arc<Activity>) -> Option<Box<dyn Buf + Send>> {
         match std::mem::replace(self, Content::Empty) {
-            Content::Parts(parts) => Some(parts),
+            Content::Gathered(parts) if parts.has_remaining() => Some(Box::new(parts.on(connection))),
+            Content::Whole(bytes) if bytes.len() > PIECE => Some(Box::new(bytes)),
             other => {
                 *self = other;
                 None
@@ -130,8 +131,9 @@ impl Content {
             Content::Whole(bytes) => Poll::Ready(Some(Ok(bytes.split_to(bytes.len().min(piece))))),
             Content::Filled(filling) if filling.left() == 0 => Poll::Ready(None),
             Content::Filled(filling) => Poll::Ready(Some(Ok(filling.next(piece)))),
-            Content::Parts(parts) if !parts.has_remaining() => Poll::Ready(None),
-            Content::Parts(parts) => Poll::Ready(Some(Ok(parts.copy_to_bytes(parts.remaining().min(piece))))),
+            Content::Gathered(parts) if !parts.has_remaining() => Poll::Ready(None),
+            Content::Gathered(parts) if parts.chunk().is_empty() => Poll::Ready(Some(Err(Abandoned))),
+            Content::Gathered(parts) => Poll::Ready(Some(Ok(parts.copy_to_bytes(parts.remaining().min(piece))))),
             Content::Stream(stream) => stream.poll_piece(cx),
             Content::Unsent(_) => Poll::Ready(Some(Err(Abandoned))),
         }
@@ -163,15 +165,23 @@ impl Activity {
 
 /// What hyper is given at a time.
 pub(crate) enum Portion {
-    Whole(Bytes),
-    Parts(Gathered),
+    Bytes(Bytes),
+    Large(Large),
+}
+
+/// A large answer that hyper is given as a whole, and with it what counts how much of it the client has taken. A small one
+/// is with the kernel at once, and counts as sent when it is handed over.
+pub(crate) struct Large {
+    bytes: Box<dyn Buf + Send>,
+    exchange: Box<Exchange>,
 }
 
 /// A body as hyper takes it.
 pub(crate) struct Outgoing {
     content: Content,
     encoder: Option<Encoder>,
-    exchange: Box<Exchange>,
+    /// None once it went with a large answer.
+    exchange: Option<Box<Exchange>>,
     activity: Arc<Activity>,
     piece: usize,
     handed: bool,
@@ -183,24 +193,27 @@ impl Outgoing {
         let ended = content.length() == Some(0) && encoder.is_none();
         let piece = if encoder.is_some() { PIECE } else { wire.piece };
         let activity = wire.activity.clone();
-        let mut outgoing = Outgoing { content, encoder, exchange, activity, piece, handed: false, ended };
+        let mut outgoing =
+            Outgoing { content, encoder, exchange: Some(exchange), activity, piece, handed: false, ended };
         outgoing.hand(true);
         if ended {
-            outgoing.exchange.complete();
+            outgoing.complete();
         }
         outgoing
     }
 
     fn poll_portion(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Portion, Abandoned>>> {
-        // Who takes all of it at once takes it as it lies.
-        let parts = (!self.ended && self.piece == usize::MAX).then(|| self.content.take_parts()).flatten();
-        match parts {
-            Some(parts) => {
-                self.ended = true;
-                Poll::Ready(Some(Ok(Portion::Parts(parts.on(&self.activity)))))
-            }
-            None => self.poll_bytes(cx).map(|bytes| bytes.map(|bytes| bytes.map(Portion::Whole))),
+        match self.take_large() {
+            Some(large) => Poll::Ready(Some(Ok(Portion::Large(large)))),
+            None => self.poll_bytes(cx).map(|bytes| bytes.map(|bytes| bytes.map(Portion::Bytes))),
         }
+    }
+
+    /// All of it, where that is a lot and hyper takes it at once: over HTTP/1, and uncompressed.
+    fn take_large(&mut self) -> Option<Large> {
+        let bytes = (self.piece == usize::MAX).then(|| self.content.take_large(&self.activity)).flatten()?;
+        self.ended = true;
+        Some(Large { bytes, exchange: self.exchange.take()? })
     }
 
     fn poll_bytes(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Abandoned>>> {
@@ -219,6 +232,12 @@ impl Outgoing {
             if !bytes.is_empty() {
                 return Poll::Ready(Some(Ok(bytes)));
             }
+        }
+    }
+
+    fn complete(&mut self) {
+        if let Some(exchange) = &mut self.exchange {
+            exchange.complete();
         }
     }
 
@@ -242,14 +261,16 @@ impl Body for Outgoing {
         let frame = ready!(this.poll_portion(cx));
         match &frame {
             Some(Ok(portion)) => {
-                this.exchange.sent(portion.remaining());
+                if let Some(exchange) = &mut this.exchange {
+                    exchange.sent(portion.remaining());
+                }
                 this.hand(true);
             }
             Some(Err(_)) => this.ended = true,
-            None => this.exchange.complete(),
+            None => this.complete(),
         }
         if this.ended && matches!(frame, Some(Ok(_))) {
-            this.exchange.complete();
+            this.complete();
         }
         Poll::Ready(frame.map(|portion| portion.map(Frame::data)))
     }
@@ -270,38 +291,58 @@ impl Portion {
     /// All of it in one piece.
     pub fn whole(self) -> Bytes {
         match self {
-            Portion::Whole(bytes) => bytes,
-            Portion::Parts(mut parts) => parts.copy_to_bytes(parts.remaining()),
+            Portion::Bytes(bytes) => bytes,
+            Portion::Large(mut large) => large.copy_to_bytes(large.remaining()),
+        }
+    }
+
+    fn buffer(&self) -> &dyn Buf {
+        match self {
+            Portion::Bytes(bytes) => bytes,
+            Portion::Large(large) => large,
         }
     }
 }
 
 impl Buf for Portion {
     fn remaining(&self) -> usize {
-        match self {
-            Portion::Whole(bytes) => bytes.len(),
-            Portion::Parts(parts) => parts.remaining(),
-        }
+        self.buffer().remaining()
     }
 
     fn chunk(&self) -> &[u8] {
-        match self {
-            Portion::Whole(bytes) => bytes,
-            Portion::Parts(parts) => parts.chunk(),
-        }
+        self.buffer().chunk()
     }
 
     fn chunks_vectored<'a>(&'a self, into: &mut [IoSlice<'a>]) -> usize {
-        match self {
-            Portion::Whole(bytes) => bytes.chunks_vectored(into),
-            Portion::Parts(parts) => parts.chunks_vectored(into),
-        }
+        self.buffer().chunks_vectored(into)
     }
 
     fn advance(&mut self, count: usize) {
         match self {
-            Portion::Whole(bytes) => bytes.advance(count),
-            Portion::Parts(parts) => parts.advance(count),
+            Portion::Bytes(bytes) => bytes.advance(count),
+            Portion::Large(large) => large.advance(count),
+        }
+    }
+}
+
+impl Buf for Large {
+    fn remaining(&self) -> usize {
+        self.bytes.remaining()
+    }
+
+    fn chunk(&self) -> &[u8] {
+        self.bytes.chunk()
+    }
+
+    fn chunks_vectored<'a>(&'a self, into: &mut [IoSlice<'a>]) -> usize {
+        self.bytes.chunks_vectored(into)
+    }
+
+    fn advance(&mut self, count: usize) {
+        self.bytes.advance(count);
+        self.exchange.sent(count);
+        if !self.bytes.has_remaining() {
+            self.exchange.complete();
         }
     }
 }

@@ -37,6 +37,9 @@ const IDLE: Duration = Duration::from_secs(60);
 const FIRST_REQUEST: Duration = Duration::from_secs(1);
 const LOOK_AGAIN: Duration = Duration::from_millis(10);
 
+/// Bytes that rustls takes in one write, for four records.
+const ENCRYPTED: usize = 64 << 10;
+
 pub(super) struct Connection<S: 'static> {
     pub site: Site<S>,
     pub handshakes: Arc<Semaphore>,
@@ -152,7 +155,8 @@ impl<S: Send + Sync + 'static> Connection<S> {
         let wire = Wire { peer, tls, door, piece, activity: activity.clone() };
         let doubt = Doubt::new();
         let scanner = matches!(protocol, Protocol::Http1).then(|| doubt.scanner(limits.head_size));
-        let io = TokioIo::new(Guarded::new(stream, prefix, scanner, activity.clone(), limits.write_stall));
+        let guarded = Guarded::new(stream, prefix, scanner, activity.clone(), limits.write_stall);
+        let io = TokioIo::new(if self.tls.is_some() { guarded.with_room(ENCRYPTED) } else { guarded });
         let site = self.site.clone();
         let service = service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
             let (site, wire, framing) = (site.clone(), wire.clone(), doubt.next());

@@ -4,26 +4,38 @@ use std::process::{Command, Stdio};
 
 use pidq_http::{LogFormat, init_log};
 use serde_json::Value;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tracing_subscriber::filter::LevelFilter;
 
-use crate::server::{Server, app, status};
+use crate::server::{Parted, Server, app, status};
 
 /// Set for the process whose lines are read.
 const ALONE: &str = "PIDQ_TEST_LOGS";
+
+/// What a process writes that runs a test of this file alone.
+fn log_of(test: &str) -> String {
+    let own = std::env::current_exe().expect("a test binary");
+    let arguments = ["--exact", &format!("logs::{test}"), "--nocapture"];
+    let output = Command::new(own).args(arguments).env(ALONE, "1").stdout(Stdio::null()).output().expect("it runs");
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{text}");
+    text
+}
+
+/// The lines about requests.
+fn access(text: &str) -> Vec<Value> {
+    let lines = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    lines.filter(|line| line["target"] == "access").collect()
+}
 
 #[test]
 fn a_line_tells_what_was_done_and_no_secret() {
     if std::env::var_os(ALONE).is_some() {
         return ask();
     }
-    let own = std::env::current_exe().expect("a test binary");
-    let arguments = ["--exact", "logs::a_line_tells_what_was_done_and_no_secret", "--nocapture"];
-    let output = Command::new(own).args(arguments).env(ALONE, "1").stdout(Stdio::null()).output().expect("it runs");
-    let text = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{text}");
+    let text = log_of("a_line_tells_what_was_done_and_no_secret");
     assert!(!text.contains("canary"), "a secret is in the log: {text}");
-    let lines: Vec<Value> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
-    let access: Vec<&Value> = lines.iter().filter(|line| line["target"] == "access").collect();
+    let access = access(&text);
     let first = access.first().expect("there is a line");
     assert_eq!(
         (&first["method"], &first["route"], &first["status"], &first["bytes"]),
@@ -57,4 +69,32 @@ async fn ask() {
     request.headers_mut().insert("authorization", "Bearer canary".parse().expect("a value"));
     assert!(sender.send_request(request).await.is_ok());
     server.request("GET /nowhere/canary HTTP/1.1\r\nX-Request-Id: canary\\n", "").await;
+}
+
+#[test]
+fn a_line_tells_how_much_of_a_large_answer_was_taken() {
+    if std::env::var_os(ALONE).is_some() {
+        return take_some_and_all();
+    }
+    let lines = access(&log_of("a_line_tells_how_much_of_a_large_answer_was_taken"));
+    let all = Parted::text().len() as u64;
+    let taken = |complete| {
+        let line = lines.iter().find(|line| line["complete"] == complete)?;
+        line["bytes"].as_u64()
+    };
+    assert!(taken(false).is_some_and(|some| some < all), "{lines:?}");
+    assert_eq!(taken(true), Some(all));
+}
+
+#[tokio::main]
+async fn take_some_and_all() {
+    init_log(LogFormat::Json, LevelFilter::INFO);
+    let server = Server::start(app());
+    let mut stream = server.connect().await;
+    stream.write_all(b"GET /parts HTTP/1.1\r\nHost: x\r\n\r\n").await.expect("it is open");
+    assert!(stream.read(&mut [0; 1000]).await.is_ok());
+    drop(stream);
+    server.request("GET /parts HTTP/1.1", "").await;
+    server.stop.stop();
+    server.done.await.expect("it ran").expect("it ends");
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::time::Duration;
 
 use pidq_http::{
-    Accepts, Access, App, Head, Limits, Listener, Method, Parts, Principal, PrincipalKind, Problem, Reply, Request,
+    Accepts, Access, App, Gathering, Head, Limits, Listener, Method, Principal, PrincipalKind, Problem, Reply, Request,
     Response, Route, Shutdown, StatusCode, Stop, serve,
 };
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -101,7 +101,7 @@ impl Parted {
     }
 }
 
-impl Parts for Parted {
+impl Gathering for Parted {
     fn size(&self) -> usize {
         self.0.len()
     }

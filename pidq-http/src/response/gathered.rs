@@ -1,9 +1,8 @@
 //! Answers that lie in many places, sent from where they lie, with more of them in a write than hyper asks for.
 //!
 //! hyper writes 64 slices at a time, and a write costs the kernel more than to copy a few KiB. So hyper is given what it
-//! has room for, and a note of what follows is left at the connection, which writes that along with it. More is written
-//! then than was asked for: hyper learns by the answer itself how much of it is left. Where the note does not fit what is
-//! asked for, that is written and nothing else.
+//! has room for, and a note of what follows is left at the connection, which writes that along with it. hyper advances the
+//! answer by as many bytes as it is told were written, and asks the answer, not the slices, how much is left.
 
 use std::io::IoSlice;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,12 +13,12 @@ use super::body::Activity;
 
 /// Slices that the kernel takes in one write (`IOV_MAX`).
 const MOST: usize = 1024;
-/// Who hands over fewer slices has no more of them.
+/// Of hyper's 64 slices some are for heads. Where there are fewer, no note is left, and none is looked for.
 const MANY: usize = 32;
 
-/// A body that lies in parts.
-pub trait Parts: Send + Sync + 'static {
-    /// Bytes of all parts.
+/// A body that lies in parts, which stay as they are.
+pub trait Gathering: Send + Sync + 'static {
+    /// Bytes of all parts together, exactly.
     fn size(&self) -> usize;
     /// The part with this number, counted from 0; it may be empty. Nothing behind the last one.
     fn part(&self, number: usize) -> Option<&[u8]>;
@@ -34,14 +33,15 @@ struct Place {
 
 /// What is left of parts.
 pub(crate) struct Gathered {
-    parts: Arc<dyn Parts>,
+    parts: Arc<dyn Gathering>,
     place: Place,
     left: usize,
     connection: Option<Arc<Activity>>,
 }
 
 impl Gathered {
-    pub fn new(parts: impl Parts) -> Self {
+    pub fn new(parts: impl Gathering) -> Self {
+        debug_assert_eq!(parts.size(), (0..).map_while(|number| parts.part(number)).map(<[u8]>::len).sum::<usize>());
         Gathered { left: parts.size(), parts: Arc::new(parts), place: Place::default(), connection: None }
     }
 
@@ -56,7 +56,7 @@ impl Gathered {
 }
 
 /// What is left of parts from a place on, each with the place behind it.
-fn rest(parts: &dyn Parts, mut place: Place) -> impl Iterator<Item = (&[u8], Place)> {
+fn rest(parts: &dyn Gathering, mut place: Place) -> impl Iterator<Item = (&[u8], Place)> {
     std::iter::from_fn(move || {
         loop {
             let text = &parts.part(place.number)?[place.offset..];
@@ -83,7 +83,8 @@ impl Buf for Gathered {
             *slice = IoSlice::new(text);
             (count, behind) = (count + 1, next);
         }
-        if let Some(connection) = self.connection.as_ref().filter(|_| count >= MANY) {
+        let has_no_room = count == into.len() && count >= MANY;
+        if let Some(connection) = self.connection.as_ref().filter(|_| has_no_room) {
             let next = Next { after: end(&into[count - 1]), parts: self.parts.clone(), place: behind };
             connection.following.note(next);
         }
@@ -111,7 +112,7 @@ pub(crate) struct Following(Mutex<Option<Next>>);
 pub(crate) struct Next {
     /// Where the slice ends.
     after: usize,
-    parts: Arc<dyn Parts>,
+    parts: Arc<dyn Gathering>,
     place: Place,
 }
 
@@ -120,7 +121,8 @@ impl Following {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(next);
     }
 
-    /// What follows these slices, if that is known. It is told once.
+    /// What follows these slices, if that is known. A note is never old, since hyper writes as soon as it has asked for
+    /// slices; the address tells whether something else stands behind ours, like the end of a chunk.
     pub fn take(&self, slices: &[IoSlice<'_>]) -> Option<Next> {
         let last = slices.get(MANY - 1..)?.last()?;
         let next = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -129,10 +131,16 @@ impl Following {
 }
 
 impl Next {
-    /// The slices, and as many more as the kernel takes.
-    pub fn along<'a>(&'a self, slices: &[IoSlice<'a>]) -> Vec<IoSlice<'a>> {
+    /// The slices, and as many more as a write takes that has room for so many bytes.
+    pub fn along<'a>(&'a self, slices: &[IoSlice<'a>], room: usize) -> Vec<IoSlice<'a>> {
         let more = rest(&*self.parts, self.place).map(|(text, _)| IoSlice::new(text));
-        slices.iter().copied().chain(more).take(MOST).collect()
+        let mut left = room;
+        let fits = |slice: &IoSlice<'_>| {
+            let has_room = left > 0;
+            left = left.saturating_sub(slice.len());
+            has_room
+        };
+        slices.iter().copied().chain(more).take(MOST).take_while(fits).collect()
     }
 }
 
@@ -148,7 +156,7 @@ mod tests {
 
     struct Texts(Vec<Vec<u8>>);
 
-    impl Parts for Texts {
+    impl Gathering for Texts {
         fn size(&self) -> usize {
             self.0.iter().map(Vec::len).sum()
         }
@@ -165,7 +173,7 @@ mod tests {
     proptest! {
         /// As hyper and the connection do it: 64 slices and what follows them, of which the kernel takes some.
         #[test]
-        fn every_byte_is_written_once(lengths in prop::collection::vec(0_usize..9, 0..3000), taken in prop::collection::vec(1_usize..4000, 1..9)) {
+        fn every_byte_is_written_once(lengths in prop::collection::vec(0_usize..9, 0..3000), taken in prop::collection::vec(1_usize..4000, 1..9), room in prop_oneof![Just(usize::MAX), 1_usize..4000]) {
             let mut bytes = (0_u8..=250).cycle();
             let texts: Vec<Vec<u8>> = lengths.iter().map(|length| bytes.by_ref().take(*length).collect()).collect();
             let (all, connection) = (texts.concat(), Arc::new(Activity::default()));
@@ -175,11 +183,12 @@ mod tests {
                 let mut slices = [IoSlice::new(&[]); 64];
                 let count = gathered.chunks_vectored(&mut slices);
                 let next = connection.following.take(&slices[..count]);
-                let more = next.as_ref().map_or_else(|| slices[..count].to_vec(), |next| next.along(&slices[..count]));
+                let more = next.as_ref().map_or_else(|| slices[..count].to_vec(), |next| next.along(&slices[..count], room));
                 prop_assert!(gathered.chunk() == &*slices[0] && more.len() <= MOST);
                 let mut written = joined(&more);
                 prop_assert!(all[sent.len()..].starts_with(&written));
-                prop_assert!(count < 64 || more.len() == MOST || sent.len() + written.len() == all.len(), "{count}");
+                let is_full = more.len() == MOST || written.len() >= room;
+                prop_assert!(count < 64 || is_full || sent.len() + written.len() == all.len(), "{count}");
                 written.truncate(taken.next().unwrap_or(1));
                 gathered.advance(written.len());
                 sent.extend(written);
@@ -196,7 +205,7 @@ mod tests {
         let (one, other) = (texts(), texts());
         let (mut slices, mut others) = ([IoSlice::new(&[]); 64], [IoSlice::new(&[]); 64]);
         one.chunks_vectored(&mut slices);
-        assert_eq!(connection.following.take(&slices).map(|next| next.along(&slices).len()), Some(100));
+        assert_eq!(connection.following.take(&slices).map(|next| next.along(&slices, usize::MAX).len()), Some(100));
         assert!(connection.following.take(&slices).is_none());
         one.chunks_vectored(&mut slices);
         other.chunks_vectored(&mut others);
