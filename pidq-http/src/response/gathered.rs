@@ -83,8 +83,8 @@ impl Buf for Gathered {
             *slice = IoSlice::new(text);
             (count, behind) = (count + 1, next);
         }
-        let has_no_room = count == into.len() && count >= MANY;
-        if let Some(connection) = self.connection.as_ref().filter(|_| has_no_room) {
+        let is_full = count == into.len() && count >= MANY;
+        if let Some(connection) = self.connection.as_ref().filter(|_| is_full) {
             let next = Next { after: end(&into[count - 1]), parts: self.parts.clone(), place: behind };
             connection.following.note(next);
         }
