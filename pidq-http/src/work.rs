@@ -1,13 +1,14 @@
 //! Work that keeps a processor busy: on threads of its own, few, with a short queue before them.
 //!
-//! Connections are served by other threads. A job that has run for a while gives way to them: its thread gets
+//! Connections are served by other threads, and those go first: threads of the pool stand back from the beginning.
+//! A job that has run for a while gives way to short ones as well: its thread gets
 //! the lowest priority, and another thread takes its place, so that short jobs do not wait for long ones. There are
 //! as many places for long jobs as there are threads. When all are taken, whoever has one of them waits until one is
 //! free, and others go first: one stranger's queries do not stop everybody's.
 //!
 //! No thread may raise its own again without privilege, so a thread that was lowered ends
-//! after its job, and another takes its place. A new thread has the priority of the one that starts it, so that
-//! a keeper, which does nothing else, starts all of them.
+//! after its job, and another takes its place. A new thread has the priority and the slice of time of the one that
+//! starts it, so that a keeper, which does nothing else, stands back and starts all of them.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -23,11 +24,20 @@ use tokio::time::sleep;
 
 use crate::problem::Problem;
 
-/// How long a job has the priority of everybody.
+/// How long a job goes before those that have run for longer.
 const PATIENCE: Duration = Duration::from_millis(20);
 
+/// The priority of a job from its beginning: below that of connections.
+const LOWER: i32 = 10;
+
 /// The lowest priority that there is.
-const NICE: i32 = 19;
+const LOWEST: i32 = 19;
+
+/// The slice of time that threads of the pool ask for. Whoever asks for less, as all others do, goes before them
+/// at once when it wakes; with equal slices it may wait for the next tick, 4 ms on many machines.
+/// Source: Linux, "EEVDF Scheduler" (`sched_runtime` of a thread with a usual policy, from 6.12 on).
+#[cfg(target_os = "linux")]
+const SLICE: Duration = Duration::from_millis(20);
 
 /// Threads for jobs. The last handle that is dropped ends them, after what is in the queue.
 #[derive(Clone)]
@@ -220,6 +230,16 @@ impl Shared {
         is_free
     }
 
+    /// Waits until a thread is to be started. False when the pool is closed.
+    fn wait_for_missing(&self) -> bool {
+        let mut state = locked(&self.state);
+        while state.missing == 0 && !state.closed {
+            state = self.fewer.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        state.missing = state.missing.saturating_sub(1);
+        !state.closed
+    }
+
     fn give_back(&self, key: &Key) {
         let mut state = locked(&self.state);
         if let Some(at) = state.long.iter().position(|held| held == key) {
@@ -237,12 +257,29 @@ async fn give_way(shared: &Shared, key: &Key, running: &Mutex<Running>) {
         let mut running = locked(running);
         if let Some(thread) = running.thread {
             // On Linux a thread can be named where a process is asked for. Elsewhere this fails, and nothing is lost.
-            running.lowered = setpriority_process(Some(thread), NICE).is_ok();
+            running.lowered = setpriority_process(Some(thread), LOWEST).is_ok();
             running.replaced = shared.take_long(key);
             return;
         }
     }
 }
+
+/// Has this thread, and those that it starts, go after the threads of connections.
+#[cfg(target_os = "linux")]
+fn stand_back() {
+    let stood_back = uapi::sched_getattr(0, 0).and_then(|mut own| {
+        own.sched_nice = own.sched_nice.max(LOWER);
+        own.sched_runtime = SLICE.as_nanos() as u64;
+        uapi::sched_setattr(0, &own, 0)
+    });
+    if let Err(error) = stood_back {
+        tracing::debug!(%error, "threads for work keep their priority");
+    }
+}
+
+/// Elsewhere no thread has a priority of its own that could be set.
+#[cfg(not(target_os = "linux"))]
+fn stand_back() {}
 
 fn spawn(name: &str, body: impl FnOnce() + Send + 'static) {
     if let Err(error) = thread::Builder::new().name(name.into()).spawn(body) {
@@ -252,17 +289,11 @@ fn spawn(name: &str, body: impl FnOnce() + Send + 'static) {
 
 /// Starts the threads that are missing, until the pool is closed.
 fn keep(shared: Arc<Shared>) -> impl FnOnce() + Send {
-    move || loop {
-        let mut state = locked(&shared.state);
-        while state.missing == 0 && !state.closed {
-            state = shared.fewer.wait(state).unwrap_or_else(PoisonError::into_inner);
+    move || {
+        stand_back();
+        while shared.wait_for_missing() {
+            spawn("work", work(shared.clone()));
         }
-        if state.closed {
-            return;
-        }
-        state.missing -= 1;
-        drop(state);
-        spawn("work", work(shared.clone()));
     }
 }
 
@@ -442,6 +473,17 @@ mod tests {
         assert!(refused >= 12, "{refused}");
     }
 
+    #[cfg(target_os = "linux")]
+    #[tokio::test]
+    async fn jobs_stand_back_behind_connections() {
+        let own = || uapi::sched_getattr(0, 0).map(|own| (own.sched_nice, own.sched_runtime)).expect("it can be asked");
+        let (usual_nice, usual_slice) = own();
+        let (nice, slice) = Work::new(1, 1).run(|| (), own).await.expect("it runs").value;
+        assert_eq!(nice, LOWER.max(usual_nice));
+        // Before Linux 6.12 no thread has a slice of its own, and all say 0.
+        assert!(slice > usual_slice || usual_slice == 0, "{slice} {usual_slice}");
+    }
+
     #[tokio::test]
     async fn a_long_job_gives_way_and_its_thread_is_replaced() {
         let work = Work::new(1, 1);
@@ -454,8 +496,8 @@ mod tests {
             },
         );
         let (lowered, priority) = long.await.expect("it runs").value;
-        assert_eq!(priority, Some(NICE));
+        assert_eq!(priority, Some(LOWEST));
         let (fresh, priority) = work.run(|| (), own).await.expect("it runs").value;
-        assert_ne!((fresh, priority), (lowered, Some(NICE)));
+        assert_ne!((fresh, priority), (lowered, Some(LOWEST)));
     }
 }
