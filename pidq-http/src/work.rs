@@ -31,7 +31,7 @@ const PATIENCE: Duration = Duration::from_millis(20);
 const LOWER: i32 = 10;
 
 /// The lowest priority that there is.
-const LOWEST: i32 = 19;
+pub(crate) const LOWEST: i32 = 19;
 
 /// The slice of time that threads of the pool ask for. Whoever asks for less, as all others do, goes before them
 /// at once when it wakes; with equal slices it may wait for the next tick, 4 ms on many machines.
@@ -264,22 +264,22 @@ async fn give_way(shared: &Shared, key: &Key, running: &Mutex<Running>) {
     }
 }
 
-/// Has this thread, and those that it starts, go after the threads of connections.
+/// Has this thread, and those that it starts, go after the threads of connections, with that priority at most.
 #[cfg(target_os = "linux")]
-fn stand_back() {
+pub(crate) fn stand_back(nice: i32) {
     let stood_back = uapi::sched_getattr(0, 0).and_then(|mut own| {
-        own.sched_nice = own.sched_nice.max(LOWER);
+        own.sched_nice = own.sched_nice.max(nice);
         own.sched_runtime = SLICE.as_nanos() as u64;
         uapi::sched_setattr(0, &own, 0)
     });
     if let Err(error) = stood_back {
-        tracing::debug!(%error, "threads for work keep their priority");
+        tracing::debug!(%error, "a thread for work keeps its priority");
     }
 }
 
 /// Elsewhere no thread has a priority of its own that could be set.
 #[cfg(not(target_os = "linux"))]
-fn stand_back() {}
+pub(crate) fn stand_back(_: i32) {}
 
 fn spawn(name: &str, body: impl FnOnce() + Send + 'static) {
     if let Err(error) = thread::Builder::new().name(name.into()).spawn(body) {
@@ -290,7 +290,7 @@ fn spawn(name: &str, body: impl FnOnce() + Send + 'static) {
 /// Starts the threads that are missing, until the pool is closed.
 fn keep(shared: Arc<Shared>) -> impl FnOnce() + Send {
     move || {
-        stand_back();
+        stand_back(LOWER);
         while shared.wait_for_missing() {
             spawn("work", work(shared.clone()));
         }

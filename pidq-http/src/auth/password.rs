@@ -12,8 +12,6 @@ use std::thread;
 
 use argon2::password_hash::phc::{Output, ParamsString, PasswordHash, Salt};
 use argon2::{Algorithm, Argon2, Block, Params, Version};
-use rustix::process::setpriority_process;
-use rustix::thread::gettid;
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 use tokio::sync::oneshot;
@@ -23,6 +21,7 @@ use super::IdentityError;
 use super::secret::random;
 use super::throttle::Acquaintance;
 use crate::ids::hex;
+use crate::work::{LOWEST, stand_back};
 use lanes::Lanes;
 
 /// How much work a hash is.
@@ -85,9 +84,6 @@ type Tell = Box<dyn FnOnce()>;
 /// What a hash is computed in. It is as large as all else that a quiet server takes, so that each thread has one, from
 /// the first hash on.
 type Memory = Vec<Block>;
-
-/// Hashing takes all of a processor, and gives way to queries: a login can wait.
-const NICE: i32 = 19;
 
 struct Work {
     params: Params,
@@ -157,8 +153,8 @@ impl Drop for Passwords {
 }
 
 fn hash_all(work: &Work, lanes: &Lanes<Job>) {
-    // Where it cannot be lowered it is as fast as the others.
-    let _ = setpriority_process(Some(gettid()), NICE);
+    // Hashing takes all of a processor, and gives way to queries: a login can wait.
+    stand_back(LOWEST);
     let mut memory = Memory::new();
     lanes.serve(|job| {
         catch_unwind(AssertUnwindSafe(|| job(work, &mut memory))).unwrap_or_else(|_| {
