@@ -37,8 +37,9 @@ class Good:
                 try:
                     connection.request("POST", "/graph/small", BODY, headers)
                     reply = connection.getresponse()
-                    is_good = reply.status == 200 and json.loads(reply.read())["result"] == [1000]
-                except (OSError, http.client.HTTPException):
+                    told = reply.read()
+                    is_good = reply.status == 200 and json.loads(told)["result"] == [1000]
+                except (OSError, http.client.HTTPException, ValueError):
                     is_good = False
                     connection.close()
                 waits.append(time.monotonic() - due)
